@@ -1,5 +1,6 @@
 import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
+import type { BlockedBy } from '#core/run/run.ts';
 import type { Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
@@ -115,8 +116,16 @@ function locksOf(config: Config): LocalEngineOptions['locks'] {
       opened ??= lockStore(config, settle);
       return opened;
     },
-    sizeOf: (_, name) => config.settings.read('queues').value.find((queue) => queue.name === name)?.maxConcurrent ?? 1,
+    sizeOf: (kind, name) => lockSize(config, kind, name),
+    perMinute: (name) => config.settings.read('pools').value.find((pool) => pool.name === name)?.perMinute ?? null,
   };
+}
+
+/** The slots of a lock or a queue. */
+function lockSize({ settings }: Config, kind: BlockedBy, name: string): number {
+  return kind === 'queue'
+    ? (settings.read('queues').value.find((queue) => queue.name === name)?.maxConcurrent ?? 1)
+    : (settings.read('pools').value.find((pool) => pool.name === name)?.slots ?? 1);
 }
 
 function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {

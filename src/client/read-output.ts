@@ -22,6 +22,7 @@ const needed: {
   'run.queued': { by: 'object' },
   'run.owned': { owner: 'object' },
   'run.prepared': { params: 'list' },
+  'run.blocked': { why: 'text', name: 'text' },
   'run.started': {},
   'step.restored': { step: 'text', status: 'text', outputs: 'object' },
   'step.scheduled': { step: 'text', attempt: 'number' },

@@ -40,6 +40,7 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
 function readRun(run: JsonMap): RunSummary {
   const owner = objectIn(run, 'owner');
   const retry = objectIn(run, 'autoRetry');
+  const blocked = objectIn(run, 'blocked');
   const hasFailures = Array.isArray(run['failures']);
   return {
     runId: required(run, 'runId'),
@@ -65,6 +66,7 @@ function readRun(run: JsonMap): RunSummary {
       strict: flagIn(run, 'strict'),
       tags: textsOrNull(run, 'tags'),
       queue: textIn(run, 'queue'),
+      blocked: blocked && { why: wordIn(blocked, 'why', ['lock', 'queue']) ?? 'lock', ...readBlocked(blocked) },
       autoRetry: retry && {
         n: numberIn(retry, 'n') ?? 0,
         limit: numberIn(retry, 'limit') ?? 0,

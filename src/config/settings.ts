@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { lockNameProblem } from '#core/workflow.ts';
 import { engineAddress, LOCAL_ENGINE } from '#system/engine-address.ts';
 
 /** The type of a setting, and how its value is read from a flag, a variable (always text) or a file. */
@@ -126,6 +127,35 @@ function queueFields(value: unknown): readonly unknown[] {
   return Object.keys(rest).length === 0 ? [value, name, maxConcurrent] : [];
 }
 
+/** A lock with more than one slot, or that is taken at most `perMinute` times a minute. */
+export type Pool = { readonly name: string; readonly slots: number; readonly perMinute?: number };
+
+/** The most pools, and the most slots of one, as of a request in a file. */
+const MAX_POOL = 10_000;
+
+/** A list of `{name, slots, perMinute}`, or of texts `name=3`. */
+const pools = kind<readonly Pool[]>(
+  'list of `{name, slots, perMinute}`',
+  'must be a list such as [{name: licences, slots: 3, perMinute: 60}] or licences=3, with different names of locks',
+  (value) => {
+    const list = asList(value).flatMap((item) => poolOf(item) ?? []);
+    const areValid = list.length === asList(value).length && list.length <= MAX_POOL;
+    return areValid && new Set(list.map(({ name }) => name)).size === list.length ? list : undefined;
+  },
+);
+
+function poolOf(value: unknown): Pool | null {
+  const [, text, count] = typeof value === 'string' ? (/^(.+)=(\d+)$/.exec(value.trim()) ?? []) : [];
+  const fields = text === undefined ? value : { name: text, slots: Number(count) };
+  if (typeof fields !== 'object' || fields === null) return null;
+  const { name, slots = 1, perMinute, ...rest } = fields as Record<string, unknown>;
+  const isCount = (number: unknown): number is number =>
+    typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= MAX_POOL;
+  if (Object.keys(rest).length > 0 || typeof name !== 'string' || lockNameProblem(name) !== null) return null;
+  if (!isCount(slots) || (perMinute !== undefined && !isCount(perMinute))) return null;
+  return { name, slots, ...(perMinute === undefined ? {} : { perMinute }) };
+}
+
 /** Without the empty items of a surplus comma. */
 function asList(value: unknown): readonly unknown[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -210,6 +240,11 @@ export const settings = {
     text,
     null,
     'the shell for scripts, and for commands with shell syntax, of files that name none; by default, sh',
+  ),
+  pools: own(
+    pools,
+    [],
+    'the locks with more than one slot, or with a limit of how often they are taken a minute: `licences=3`, in a file `{name: licences, slots: 3, perMinute: 60}`',
   ),
   strict: run(
     flag,

@@ -211,8 +211,23 @@ export type NumberText<Key extends string = NumberKey> = { readonly key: Key; re
 /** The value of a number that a variable gave. */
 export type NumberValue<Key extends string = NumberKey> = { readonly key: Key; readonly value: number };
 
+/** A lock that a step or a run holds, or `slots` of it; those who read share it. */
+export type Lock = { readonly name: Template; readonly slots: number; readonly mode: 'write' | 'read' };
+
+const LOCK_NAME = /^[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,99}$/;
+
+/** Why a text without variables is not the name of a lock; null if it is one. */
+export function lockNameProblem(name: string): string | null {
+  if (LOCK_NAME.test(name)) return null;
+  if (name === '') return 'the name of a lock is empty';
+  return `${JSON.stringify(name)} is not the name of a lock: at most 100 letters, digits, ".", "_", ":" and "-", not "." first`;
+}
+
+/** The locks of a step or a run; absent without any. `lockTimeoutMs`: how long it waits for them; absent: no limit. */
+export type Locking = { readonly locks?: readonly Lock[]; readonly lockTimeoutMs?: number };
+
 /** A node of the graph, or a handler. */
-export type Step = {
+export type Step = Locking & {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
   readonly name: string;
   /** Absent without an `id` besides the name. */
@@ -381,8 +396,8 @@ export type RunConfig = { readonly disableParamEdit: boolean; readonly disableRu
 /** `limit` further runs after a failed one, each after a wait since its end. A daemon starts them. */
 export type RunRetryPolicy = Waits & { readonly limit: number };
 
-/** A workflow, ready to run. */
-export type Workflow = {
+/** A workflow, ready to run. Its runs hold its locks. */
+export type Workflow = Locking & {
   readonly name: string;
   /** Absolute path of the root file; null for standard input. */
   readonly file: string | null;

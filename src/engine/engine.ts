@@ -14,7 +14,7 @@ import type {
 } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
-import type { Step, Template, Workflow } from '#core/workflow.ts';
+import type { Lock, Step, Template, Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunLogs, StoredLogs } from '#store/logs.ts';
 import type { AnswerRequest, OwnerVerdict, RunJournal } from '#store/store.ts';
@@ -41,6 +41,8 @@ export type RunRequest = {
   readonly ancestors: readonly string[];
   /** The queues of those workflows, in which this run needs no slot of its own; absent: child runs need none in any. */
   readonly queues?: readonly string[];
+  /** The locks of those runs, and of their steps that run this one. */
+  readonly outerLocks?: readonly OuterLock[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
@@ -92,6 +94,9 @@ export type FailedChild = {
 
 /** Called for every event after it was stored, in order, with the resulting state. */
 export type RunWatcher = (event: StoredEvent, state: RunState) => void;
+
+/** A lock that a step or a run holds; `id`: of its request. What runs within it takes turns by locks within this one. */
+export type OuterLock = Lock & { readonly id: string };
 
 /** A run accepted earlier that this process has taken over. */
 export type TakenRun = {

@@ -60,6 +60,8 @@ export function eventLine(event: StoredEvent): Line | null {
       return toLine(`step ${event.step} has ${event.items.length} items`, event.step);
     case 'step.canceling':
       return toLine(`step ${event.step} is being ended${because(event.message)}`, event.step);
+    case 'run.blocked':
+      return toLine(`run waits for ${event.why} ${event.name}`);
     case 'step.blocked':
       return toLine(`step ${event.step} waits for ${event.why} ${event.name}`, event.step, event.attempt);
     case 'step.waiting': {

@@ -81,11 +81,17 @@ export type RawFanOut = {
   readonly failFast?: boolean;
 };
 
+/** A lock, or its name. */
+export type RawLock = string | (Keys<'name', string> & Keys<'slots', number> & { readonly mode?: 'write' | 'read' });
+/** `locks` and their time limit. */
+export type RawLocks = { readonly locks?: string | readonly RawLock[] } & Keys<'lockTimeoutSec', number>;
+
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = Keys<
   'description' | 'dir' | 'script' | 'shell' | 'stdout' | 'stderr' | 'signalOnStop' | 'run',
   string
 > &
+  RawLocks &
   Keys<'mailOnError' | 'leaveBackground', boolean> & {
     readonly command?: TextOrList;
     readonly args?: readonly string[];
@@ -178,7 +184,8 @@ export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | '
   Keys<'histRetentionDays' | 'histRetentionRuns' | 'maxActiveRuns' | 'maxConcurrent', number> &
   Keys<'restartWaitSec' | 'MaxCleanUpTimeSec', number> &
   Keys<'delaySec' | 'maxActiveSteps' | 'maxOutputSize' | 'timeoutSec', RawNumber> &
-  Keys<'errorMail' | 'infoMail' | 'waitMail', RawMail> & {
+  Keys<'errorMail' | 'infoMail' | 'waitMail', RawMail> &
+  RawLocks & {
     readonly labels?: TextOrList | TextMap;
     readonly type?: 'graph' | 'chain';
     readonly params?: string | OpenTexts;

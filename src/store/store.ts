@@ -225,17 +225,29 @@ export type RunControl = {
 };
 
 /** A lock, or a queue with its slots, that processes of one home share. `size`: the slots that it has. */
-export type LockName = { readonly kind: BlockedBy; readonly name: string; readonly size: number };
+export type LockName = {
+  /** `rate`: the turn to count one use of a lock. */
+  readonly kind: BlockedBy | 'rate';
+  readonly name: string;
+  readonly size: number;
+  /** The id of a lock of that name that is held, among whose holder's steps and runs this one counts. */
+  readonly within?: string;
+};
 
 /** A request for slots of a lock; those who read share it. */
 export type LockRequest = LockName & {
   readonly mode: 'read' | 'write';
   readonly slots: number;
+  /** How often the lock may be taken a minute; absent: as often as it is free. */
+  readonly perMinute?: number;
   readonly by: Omit<LockHolder, 'since' | 'unknown'>;
 };
 
-/** Slots of a lock that this process holds, until it releases them or ends. */
-export type HeldLock = { readonly release: () => void };
+/**
+ * Slots of a lock that this process holds, until it releases them or ends. `release` returns false if they were taken away
+ * before. `id`: unique among all processes.
+ */
+export type HeldLock = { readonly id: string; readonly release: () => boolean };
 
 /** Locks for all processes of a home, first come, first served. All throw a `WfError` `storage` on a disk error. */
 export type LockStore = {

@@ -131,6 +131,7 @@ describe('a setting', () => {
       port: '1',
       onShutdown: 'wait',
       publicUrl: 'https://ops.example.com',
+      pools: 'licences=3',
       queues: 'db=2',
       server: 'http://127.0.0.1:8080',
     };

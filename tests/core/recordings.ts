@@ -51,6 +51,18 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'waits-for-a-lock': () => {
+    const recorder = new Recorder({ steps: [step('load')] });
+    const { run } = recorder;
+    const holder = { runId: 'r0', workflow: 'deploy', step: 'copy', since: run.now };
+    const blocked = { type: 'run.blocked', why: 'lock', name: 'deploy-prod' } as const;
+    recorder.create({ trigger: 'cli', retryOf: null }, [
+      { ...blocked, at: run.now, holder },
+      { ...blocked, at: run.now + 10_000, holder: null },
+    ]);
+    return recorder.recording;
+  },
+
   'queue-of-a-child': () => {
     const recorder = new Recorder({ steps: [step('load'), step('check', { depends: ['load'] })] });
     const { run } = recorder;

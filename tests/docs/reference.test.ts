@@ -15,6 +15,7 @@ const sections: readonly (readonly [path: string, title: string])[] = [
   ['defaults', 'defaults'],
   ['steps', 'A step'],
   ['steps.preconditions', 'A precondition'],
+  ['steps.locks', 'A lock'],
   ['steps.continueOn', 'continueOn'],
   ['steps.retryPolicy', 'retryPolicy'],
   ['steps.repeatPolicy', 'repeatPolicy'],

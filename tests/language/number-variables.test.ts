@@ -57,6 +57,7 @@ test('every number accepts a variable, or is rejected with the reason', () => {
       "executor-docker.host.consoleSize": "entry 1 of "consoleSize" in step "a" must be a whole number, not a variable. The size of a terminal takes no variables. Write whole numbers.",
       "histRetentionDays": ""histRetentionDays" must be a whole number, not a variable. It is read after the run, to remove old runs. Write a number.",
       "histRetentionRuns": ""histRetentionRuns" must be a whole number, not a variable. It is read after the run, to remove old runs. Write a number.",
+      "lockTimeoutSec": ""lockTimeoutSec" must be a number, not a variable. It limits a wait before the attempt or the run begins. Write seconds, or a length such as 90s or 2d12h.",
       "maxActiveRuns": ""maxActiveRuns" must be a whole number, not a variable. The daemon reads it before a run has variables. To limit the steps by a variable, write "maxActiveSteps".",
       "maxConcurrent": ""maxConcurrent" must be a whole number, not a variable. The daemon reads it before a run has variables. Write a number.",
       "restartWaitSec": ""restartWaitSec" must be a number, not a variable. It is read between two runs. Write seconds, or a length such as 90s or 2d12h.",
@@ -64,6 +65,7 @@ test('every number accepts a variable, or is rejected with the reason', () => {
       "retryPolicy.intervalSec": ""intervalSec" must be a number, not a variable. The daemon reads it after the run, to retry it. Write seconds, or a length such as 90s or 2d12h.",
       "retryPolicy.limit": ""limit" must be a whole number, not a variable. The daemon reads it after the run, to retry it. Write a number.",
       "retryPolicy.maxIntervalSec": ""maxIntervalSec" must be a number, not a variable. The daemon reads it after the run, to retry it. Write seconds, or a length such as 90s or 2d12h.",
+      "step.lockTimeoutSec": ""lockTimeoutSec" in step "a" must be a number, not "$N". Write seconds, or a length such as 90s or 2d12h.",
     }
   `);
 });

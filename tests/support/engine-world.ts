@@ -76,6 +76,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
     locks: {
       open: async () => createLocks(join(directory, 'runs'), { identify, isAlive, settle: async () => {} }),
       sizeOf: () => 1,
+      perMinute: () => null,
     },
   });
   const watch = (event: StoredEvent) => {

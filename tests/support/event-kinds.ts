@@ -6,6 +6,7 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'run.queued': true,
   'run.owned': true,
   'run.prepared': true,
+  'run.blocked': true,
   'run.started': true,
   'step.restored': true,
   'step.scheduled': true,

@@ -89,7 +89,7 @@ export function beforeItems(step: Step): Step {
     return !isDependent;
   });
   const dir = step.dir !== null && mentions(step.dir, isItemVariable) ? null : step.dir;
-  const { numbers: all, ...rest } = step;
+  const { numbers: all, locks: _, ...rest } = step;
   const numbers = all?.filter(({ key }) => key === MAX_CONCURRENT);
   const own = numbers === undefined || numbers.length === 0 ? {} : { numbers };
   return { ...rest, ...own, preconditions, dir, env: isConstant ? [] : env };

@@ -39,6 +39,10 @@ const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Eve
   'run.prepared': (run, { params, numbers = [] }) => {
     return { ...run, params, policies: { ...run.policies, ...withRunNumbers(run.policies, numbers) } };
   },
+  'run.blocked': (run, { at, why, name, holder }) => {
+    const since = run.blocked?.why === why && run.blocked.name === name ? run.blocked.since : at;
+    return { ...run, blocked: { why, name, holder, since } };
+  },
   'run.started': (run, { at }) => ({ ...run, status: 'running', startedAt: at }),
   'step.restored': restored,
   'step.scheduled': scheduled,

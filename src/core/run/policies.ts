@@ -133,10 +133,11 @@ export function autoRetryOf(run: RunState): AutoRetry | null {
 
 /** Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and script. */
 export function isOnlyProgram(step: Step): boolean {
-  const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval } = step;
+  const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval, locks } =
+    step;
   if (executor.type !== 'command' || (command === null && script === null)) return false;
   if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
-  return [numbers, fanOut, service, approval].every((extra) => extra === undefined);
+  return [numbers, fanOut, service, approval, locks].every((extra) => extra === undefined);
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Graph, nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import {
   type ApprovalAnswer,
+  type BlockedBy,
   type CancelReason,
   type ContainerRef,
   type EarlierResult,
@@ -120,6 +121,9 @@ export type BlockedState = {
   readonly reports: number;
 };
 
+/** The lock or queue that a run waits for, or waited for before it started. */
+export type RunBlocked = Pick<BlockedState, 'name' | 'holder' | 'since'> & { readonly why: BlockedBy };
+
 /** An approval that a step asked for; `until` null: without a time limit. */
 export type AskedApproval = {
   readonly prompt: string;
@@ -180,6 +184,8 @@ export type RunState = Omit<RunCreated, 'params' | 'strict' | 'maxConcurrent'> &
   /** 0 until the run is created. */
   readonly createdAt: number;
   readonly startedAt: number | null;
+  /** What it waited for last before it started; absent if it never had to. */
+  readonly blocked?: RunBlocked;
   readonly finishedAt: number | null;
   readonly warnings: readonly Warning[];
 

@@ -60,9 +60,9 @@ export type MarkedStatus = Extract<SettledStatus, 'succeeded' | 'failed'>;
 
 /**
  * Why an attempt failed: its exit code, a signal from outside, its time limit, an error before or around it, a lost
- * owner, a container or service that was not ready, or the decision of a person.
+ * owner, a container or service that was not ready, the decision of a person, or a lock that it did not get in time.
  */
-export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready' | 'rejected';
+export type FailureReason = 'exit' | 'signal' | 'timeout' | 'error' | 'lost' | 'unready' | 'rejected' | 'lock';
 
 /**
  * The reason why a step waits: after an attempt for its next one, or for an approval; within an attempt for a lock, or for a
@@ -243,7 +243,7 @@ type Started = {
   readonly childWorkflow?: string;
 };
 
-/** The lock or queue that an attempt waits for, and what holds it; `holder` null: it is unknown. */
+/** The lock or queue that an attempt or a run waits for, and what holds it; `holder` null: it is unknown. */
 type Blocked = { readonly why: BlockedBy; readonly name: string; readonly holder: LockHolder | null };
 
 /** The container of an attempt, and the address of its Docker daemon. */
@@ -333,6 +333,8 @@ type EventFields = {
   'run.owned': { readonly owner: Owner };
   /** Parameters as the steps see them, and the numbers that variables gave. Comes before `run.started`. */
   'run.prepared': { readonly params: readonly Param[]; readonly numbers?: readonly NumberValue<RunNumberKey>[] };
+  /** The run waits for a lock or its queue, before it starts. */
+  'run.blocked': Blocked;
   'run.started': unknown;
   'step.restored': Omit<RestoredStep, 'held' | 'limitMs'> & { readonly masked?: readonly string[] };
   /** Tells the engine to start this attempt. */

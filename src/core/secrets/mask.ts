@@ -22,6 +22,7 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
         ...maskOutputs(event.outputs, hidden),
         ...(event.before && { before: { ...event.before, message: text(event.before.message) } }),
       };
+    case 'run.blocked':
     case 'step.blocked':
       return { ...event, name: text(event.name) };
     case 'step.contained': {

@@ -48,6 +48,8 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
       dotenv: run.dotenv,
       tags: run.tags,
       queue: run.queue,
+      blocked:
+        run.status === 'queued' ? run.blocked && { why: run.blocked.why, ...summarizeBlocked(run.blocked) } : null,
       autoRetry: retry && { ...retry, at: isoTimeOrNull(retry.at) },
       waitingFor: run.held === 0 ? null : heldSteps(run).map(({ name }) => name),
     }),
@@ -106,7 +108,7 @@ export function summarizeStep(
   };
 }
 
-function summarizeBlocked({ name, holder, since }: BlockedState): BlockedSummary {
+function summarizeBlocked({ name, holder, since }: Pick<BlockedState, 'name' | 'holder' | 'since'>): BlockedSummary {
   const held = holder && { ...holder, since: isoTime(holder.since) };
   return { name, since: isoTime(since), holder: held };
 }

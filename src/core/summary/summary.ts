@@ -1,5 +1,6 @@
 import type {
   ApprovalAnswer,
+  BlockedBy,
   ContainerRef,
   DotenvUse,
   FailureReason,
@@ -147,6 +148,8 @@ export type RunSummary = Partial<Failures> & {
   readonly strict?: true;
   readonly tags?: readonly string[];
   readonly queue?: string;
+  /** What the run waits for before it starts; absent if it waits for nothing, or has started. */
+  readonly blocked?: BlockedSummary & { readonly why: BlockedBy };
   /**
    * The retries of the run by a daemon: the number of this one (0: the first run), their maximum, and when the next one
    * is due (null: none follows). Absent without `retryPolicy`, and for a run that no daemon started.

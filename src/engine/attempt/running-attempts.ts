@@ -69,6 +69,12 @@ export class RunningAttempts {
     this.#after(running, timeoutMs, () => this.#end(running, 'timeout'));
   }
 
+  /** Suspends the time limit of an attempt that waits, until `limit`. */
+  suspend(step: string): void {
+    const running = this.#running.get(step);
+    if (running !== undefined && !running.isEnding) running.cancelTimer();
+  }
+
   /** Removes an attempt that has ended. */
   leave(step: string): void {
     this.#running.get(step)?.cancelTimer();

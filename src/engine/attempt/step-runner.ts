@@ -112,6 +112,13 @@ export class StepRunner {
     return this.#variables?.forStep({}, resultOf).scope ?? lookupIn(this.#host.processEnv);
   }
 
+  /** The variables of an attempt before its own `env`. Throws a `WfError` `storage` as `set` does. */
+  scopeOf({ step, number, variables, runVariables, results }: StepTask): Scope {
+    this.set(runVariables);
+    const own = { ...variables, WF_STEP: step.name, WF_ATTEMPT: String(number) };
+    return this.#variables?.forStep(own, lookupIn(results)).scope ?? lookupIn(own);
+  }
+
   /** Never rejects for a failing step or a refusal by the machine: these are outcomes. */
   async attempt(task: StepTask, tools: AttemptTools): Promise<AttemptReport> {
     try {

@@ -248,6 +248,7 @@ export class Driver {
       case 'run.queued':
       case 'run.owned':
       case 'run.prepared':
+      case 'run.blocked':
       case 'run.warned':
       case 'step.restored':
       case 'step.blocked':

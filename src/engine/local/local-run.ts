@@ -1,7 +1,9 @@
 import { buildGraph } from '#core/graph.ts';
-import type { CancelReason, FinishedStatus, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { CancelReason, FinishedStatus, Outcome, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
+import { handlerKind } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '#store/store.ts';
@@ -12,18 +14,22 @@ import { Background } from '../attempt/background.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
 import { StepRunner } from '../attempt/step-runner.ts';
 import { createdEvent } from '../driver/created-event.ts';
-import { Driver, type DriverHost } from '../driver/driver.ts';
+import { Driver, type DriverHost, type PreparedRun } from '../driver/driver.ts';
+import { notStarted, type StepTask } from '../driver/step-task.ts';
 import type { FailedChild, GivenAnswer, RunHost, RunRequest, RunWatcher } from '../engine.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { Notices } from './notices.ts';
-import { type QueueSlot, RunLocks } from './run-locks.ts';
+import { type LockAsker, namedLocks, type QueueSlot, RunLocks, type TakenLocks } from './run-locks.ts';
 import { RunRecord } from './run-record.ts';
 import { StepAttempts } from './step-attempts.ts';
 import { graceOf, runSubworkflow } from './subworkflow.ts';
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const LISTEN_AFTER_MS = 100;
+
+/** Longest wait of a handler of a run that is being ended for its locks. */
+const HANDLER_LOCK_MS = 10_000;
 
 /** Longest wait before a result that no step depends on is flushed to disk. */
 const FLUSH_DELAY_MS = 10;
@@ -58,6 +64,7 @@ export class LocalRun {
   readonly #locks: RunLocks;
   /** Its slot in the queue of its workflow; null without one, and for a sub-workflow. */
   #slot: QueueSlot | null = null;
+  #runLocks: TakenLocks | null = null;
   readonly #earlier: readonly StoredEvent[];
   readonly #preparation = new EndSignal();
   #isFlushDue = false;
@@ -79,10 +86,19 @@ export class LocalRun {
     this.#secrets = secrets;
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     const keepFailed = (step: string, child: FailedChild) => this.failedChildren.set(step, child);
-    this.#locks = new RunLocks(options, (input) => this.#driver.post(input));
-    const enterQueue: RunLocks['enterQueue'] = (...waiting) => this.#locks.enterQueue(...waiting);
-    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) =>
-      runSubworkflow({ ...options, family: secrets.shared, keepFailed, enterQueue }, request, asked, attempt);
+    this.#locks = new RunLocks(options, request.outerLocks ?? [], (input) => this.#driver.post(input));
+    const locksAround: RunLocks['around'] = (step) => this.#locks.around(step);
+    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => {
+      const { name, timeoutMs } = attempt.step;
+      const enterQueue: RunLocks['enterQueue'] = async (...waiting) => {
+        this.#attempts.suspend(name);
+        const slot = await this.#locks.enterQueue(...waiting);
+        this.#attempts.limit(name, timeoutMs);
+        return slot;
+      };
+      const child = { ...options, family: secrets.shared, keepFailed, enterQueue, locksAround };
+      return runSubworkflow(child, request, asked, attempt);
+    };
     this.#runner = new StepRunner({ ...options, runWorkflow }, request, { files: journal, secrets, warn });
     this.#watcher = watcher;
     this.#isResting = options.background.rest === undefined;
@@ -102,6 +118,7 @@ export class LocalRun {
       running: this.#attempts,
       background: this.#background,
       gate,
+      takeLocks: (task, signal) => this.#takeLocks(task, signal),
       post: (input) => this.#driver.post(input),
       warn,
     });
@@ -174,21 +191,70 @@ export class LocalRun {
   async #prepare(): Promise<void> {
     const { queue } = this.#request.workflow;
     if (queue !== undefined && this.#request.trigger !== 'workflow' && !(await this.#enterQueue(queue))) return;
-    this.#driver.start(await this.#runner.prepare(this.#preparation, this.result.createdAt));
+    const prepared = await this.#runner.prepare(this.#preparation, this.result.createdAt);
+    const ready = 'problem' in prepared || prepared.unmet !== null ? prepared : await this.#withLocks(prepared);
+    if (ready !== null) this.#driver.start(ready);
   }
 
   /** Only runs of a daemon wait for their queue, but all count. Resolves to whether the run continues. */
   async #enterQueue(queue: string): Promise<boolean> {
-    const { runId, workflow } = this.#request;
     const waits = this.#earlier.some((event) => event.type === 'run.queued' && event.lasting);
     try {
-      const by = { runId, workflow: workflow.name, step: null };
-      this.#slot = await this.#locks.enterOwnQueue(queue, by, this.#preparation, waits);
+      this.#slot = await this.#locks.enterOwnQueue(queue, this.#asker(null), waits);
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
       this.#driver.start({ problem: error.message });
     }
     return this.#slot !== null;
+  }
+
+  /** Takes the locks of the run; null if it was stopped meanwhile. */
+  async #withLocks(prepared: PreparedRun): Promise<PreparedRun | null> {
+    const { locks = [], lockTimeoutMs: limitMs = 0 } = this.#request.workflow;
+    if (locks.length === 0) return prepared;
+    try {
+      const named = namedLocks(
+        locks,
+        this.#runner.scope(() => undefined),
+        this.#holdsSecret,
+      );
+      const taken = await this.#locks.ofRun(named, { ...this.#asker(null), limitMs });
+      if ('refusal' in taken) return taken.refusal && { problem: taken.refusal.message };
+      this.#runLocks = taken;
+      return prepared;
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      return { problem: error.message };
+    }
+  }
+
+  readonly #holdsSecret = (text: string) => this.#secrets.shared.mask(text) !== text;
+
+  /** The run as one that asks for locks, or a step of it. */
+  #asker(step: string | null): Omit<LockAsker, 'limitMs'> {
+    const { runId, workflow } = this.#request;
+    return {
+      by: { runId, workflow: workflow.name, step },
+      stop: this.#preparation,
+      blocked: (why, name, holder) =>
+        this.#driver.note({ type: 'run.blocked', at: this.#options.clock.now(), why, name, holder }),
+    };
+  }
+
+  async #takeLocks(task: StepTask, signal: EndSignal): Promise<TakenLocks | { readonly outcome: Outcome }> {
+    const { step, number } = task;
+    const { locks = [], lockTimeoutMs = 0 } = step;
+    const isEnding = this.result.cancellation !== null && handlerKind(step.name) !== null;
+    const limitMs = isEnding ? Math.min(lockTimeoutMs || HANDLER_LOCK_MS, HANDLER_LOCK_MS) : lockTimeoutMs;
+    try {
+      const named = namedLocks(locks, this.#runner.scopeOf(task), this.#holdsSecret);
+      const { by } = this.#asker(step.name);
+      const taken = await this.#locks.ofAttempt(named, { step, number, signal }, { by, limitMs });
+      return 'refusal' in taken ? { outcome: taken.refusal ?? notStarted } : taken;
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      return { outcome: failed(error.message) };
+    }
   }
 
   #hosting(): DriverHost {
@@ -285,6 +351,8 @@ export class LocalRun {
   async #finish(status: FinishedStatus): Promise<void> {
     this.#driver.timers.clear();
     this.#slot?.leave();
+    for (const name of this.#runLocks?.release() ?? [])
+      this.#warn(null, `the lock "${name}" was broken before the run ended`);
     this.#runner.close();
     this.#guard(this.#notices.send(null, status));
     if (this.#notices.arePending) await Promise.all([this.#record.flush(), this.#notices.settled(this.#options.clock)]);

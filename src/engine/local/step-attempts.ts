@@ -1,18 +1,26 @@
 import { isOnlyProgram } from '#core/run/policies.ts';
+import type { Outcome } from '#core/run/run.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
+import type { AttemptSignals, EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/store.ts';
 import { createTurns } from '#system/turns.ts';
 import { MadeAttempts, type MadeAttemptsParts } from '../attempt/made-attempts.ts';
 import { type AttemptReport, notStarted, type StepTask } from '../driver/step-task.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
+import type { TakenLocks } from './run-locks.ts';
 import type { RunRecord } from './run-record.ts';
-import { RunSlots } from './run-slots.ts';
+import { type AttemptSlot, RunSlots } from './run-slots.ts';
 
 /** Starting a program blocks the event loop for 1 to 2 ms; signals, ends of steps and output wait meanwhile. */
 const MAX_STARTS_PER_TURN = 8;
 
 /** The dependencies of the attempts of a run. */
-type RunOfAttempts = MadeAttemptsParts & { readonly record: RunRecord; readonly gate: DescriptorGate };
+type RunOfAttempts = MadeAttemptsParts & {
+  readonly record: RunRecord;
+  readonly gate: DescriptorGate;
+  /** Waits for the locks of an attempt; an outcome if it cannot be made. */
+  readonly takeLocks: (task: StepTask, signal: EndSignal) => Promise<TakenLocks | { readonly outcome: Outcome }>;
+};
 
 /**
  * Makes the attempts that a run decided on. Each waits until the results it depends on are flushed, until its turn to
@@ -32,11 +40,27 @@ export class StepAttempts {
 
   /** Makes an attempt and posts its events. A rejection is an internal error. */
   async make(task: StepTask): Promise<void> {
-    const { running, gate } = this.#own;
+    const { running, takeLocks, warn } = this.#own;
     const { step, number } = task;
     const signals = running.enter(step);
     const slot = this.slots.enter(step, signals.signal);
     const flush = await this.#untilTurn(step, number);
+    // An attempt that waits for its locks occupies nothing.
+    const locks = step.locks === undefined ? null : await takeLocks(task, signals.signal);
+    const report =
+      locks !== null && 'outcome' in locks ? { ...locks, facts: {} } : await this.#work(task, { signals, flush, slot });
+    const broken = locks !== null && 'release' in locks ? locks.release() : [];
+    for (const name of broken) warn(step.name, `the lock "${name}" was broken before the attempt ended`);
+    slot.leave();
+    this.#made.end(task, report, signals);
+  }
+
+  async #work(
+    task: StepTask,
+    { signals, flush, slot }: { signals: AttemptSignals; flush: Flush | null; slot: AttemptSlot },
+  ): Promise<AttemptReport> {
+    const { running, gate } = this.#own;
+    const { step } = task;
     // A step that runs a sub-workflow waits for steps that need descriptors, and needs none itself.
     const isCounted = step.executor.type !== 'workflow';
     if (isCounted) await gate.enter(signals.signal);
@@ -49,9 +73,8 @@ export class StepAttempts {
     const report: AttemptReport = signals.signal.aborted
       ? { outcome: notStarted, facts: {} }
       : await this.#made.run(task, { signals, flush, slot: slot.program }, onStart);
-    slot.leave();
     if (isCounted) gate.leave();
-    this.#made.end(task, report, signals);
+    return report;
   }
 
   /**

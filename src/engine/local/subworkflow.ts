@@ -17,6 +17,8 @@ type ChildOptions = Pick<LocalEngineOptions, 'findSubworkflow' | 'retryChild' | 
   readonly keepFailed: (step: string, child: FailedChild) => void;
   /** Waits for a slot in the queue of the child run; null if the attempt was stopped. */
   readonly enterQueue: RunLocks['enterQueue'];
+  /** The locks within which the child run of a step runs. */
+  readonly locksAround: RunLocks['around'];
 };
 
 /** What a child run needs of the attempt that asks for it, which may be made in another process. */
@@ -75,6 +77,7 @@ export async function runSubworkflow(
         restored: earlier?.restored ?? [],
         ancestors,
         queues,
+        outerLocks: options.locksAround(step.name),
         strict: parent.strict === true,
         parentGraceMs: graceOf(parent),
       },

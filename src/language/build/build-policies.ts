@@ -6,6 +6,8 @@ import type {
   ItemValue,
   Json,
   JsonObject,
+  Lock,
+  Locking,
   NotifyNumberKey,
   NumberText,
   Precondition,
@@ -25,6 +27,8 @@ import {
   type RawConditions,
   type RawFanOut,
   type RawItem,
+  type RawLock,
+  type RawLocks,
   type RawMatrix,
   type RawNotification,
   type RawNumber,
@@ -53,6 +57,17 @@ export function preconditionsOf(conditions: RawConditions | undefined): Precondi
 function preconditionOf(raw: RawCondition): Precondition {
   const { condition = '', expected = null, negate } = typeof raw === 'string' ? { condition: raw } : raw;
   return { condition, expected, ...(negate === true ? { negate } : {}) };
+}
+
+/** `locks` in any of their forms. */
+export function locksOf({ locks, lockTimeoutSec = 0 }: RawLocks): Locking {
+  if (locks === undefined) return {};
+  const all = asList<RawLock>(locks).map((raw): Lock => {
+    const { name = '', slots = 1, mode = 'write' } = typeof raw === 'string' ? { name: raw } : raw;
+    return { name, slots, mode };
+  });
+  if (all.length === 0) return {};
+  return { locks: all, ...(lockTimeoutSec === 0 ? {} : { lockTimeoutMs: toMs(lockTimeoutSec) }) };
 }
 
 /** `continueOn` as a map, or as the text `failed` or `skipped`. */

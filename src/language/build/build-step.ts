@@ -33,6 +33,7 @@ import { inContainer, inSharedContainer } from './build-container.ts';
 import {
   fanOutOf,
   fixedNumber,
+  locksOf,
   numberTextsOf,
   preconditionsOf,
   type RawItems,
@@ -98,6 +99,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
       success: action.mailOn?.success ?? false,
     },
     leaveBackground: action.leaveBackground ?? false,
+    ...locksOf(action),
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
     ...serviceOf(action),

@@ -35,6 +35,7 @@ import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import {
   fixedNumber,
+  locksOf,
   notifyNumberTextsOf,
   preconditionsOf,
   runNumberTextsOf,
@@ -122,6 +123,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     maxActiveSteps: fixedNumber(limits.maxActiveSteps) ?? 0,
     ...(limits.maxConcurrent ? { maxConcurrent: limits.maxConcurrent } : {}),
     ...given({ queue: merged.queue?.trim() }),
+    ...locksOf(merged),
     ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),

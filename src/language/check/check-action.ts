@@ -17,6 +17,7 @@ import {
 import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
 import { constantProblems, expressionProblems } from './check-constants.ts';
+import { stepLockProblems } from './check-locks.ts';
 import { runParamsProblems } from './check-params.ts';
 import { approvalProblems, backgroundProblems, stepContainerProblems } from './check-step-kinds.ts';
 
@@ -38,6 +39,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   signalProblems,
   approvalProblems,
   outputProblems,
+  stepLockProblems,
   ownEnvProblems,
 ];
 

@@ -23,6 +23,7 @@ import {
 import { scheduleProblems } from '../schedule-entries.ts';
 import { actionProblems, defaultsProblems, envProblems } from './check-action.ts';
 import { nameSpot } from './check-graph.ts';
+import { runLockProblems } from './check-locks.ts';
 import { paramProblems } from './check-params.ts';
 import { sharedContainerProblems } from './check-step-kinds.ts';
 
@@ -40,6 +41,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...conditionProblems(file),
     ...comparisonProblems(file),
     ...sharedContainerProblems(file),
+    ...runLockProblems(file),
     ...scheduleProblems(file),
     ...notificationProblems(file),
     ...functionNameProblems(file),

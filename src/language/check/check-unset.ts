@@ -149,6 +149,7 @@ function settingUses(raw: RawWorkflow, shell: string): readonly (readonly [key: 
     ['params', paramUses(raw.params)],
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
     ['preconditions', conditionUses(raw, shell)],
+    ['locks', textUses(raw.locks, ['locks'])],
     ['notify', textUses(raw.notify, ['notify'])],
     ['container', textUses(raw.container, ['container'])],
     ...(runNumberTextsOf(raw).numbers ?? []).map(({ key, text }) => [key, textUses(text, [key])] as const),

@@ -7,6 +7,7 @@ import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepE
 import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
+import { heldLockProblems } from './check-locks.ts';
 import {
   declaredNames,
   limitProblems,
@@ -69,6 +70,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...resultProblems(all, steps, isKnown),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
+      ...heldLockProblems(settings, all),
       ...serverProblems(settings),
       ...mailProblems(settings, all),
       ...secretProblems(settings, steps),

@@ -46,6 +46,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...(numberTextsOf(raw).numbers ?? []).flatMap(({ key, text }) => at(key.split('.'), templateUses(text))),
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
+    ...textUses(raw.locks, ['locks']),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(executorOf(raw).config, ['executor', 'config']) : []),

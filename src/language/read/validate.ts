@@ -227,6 +227,7 @@ const reasons: { readonly [path: string]: string } = {
   maxConcurrent: `${START}. ${WRITE}`,
   histRetentionDays: HISTORY,
   histRetentionRuns: HISTORY,
+  lockTimeoutSec: `It limits a wait before the attempt or the run begins. ${LENGTH}`,
   restartWaitSec: `It is read between two runs. ${LENGTH}`,
   MaxCleanUpTimeSec: `It is also needed to end a run that has no variables, or lost its process. ${LENGTH}`,
   'retryPolicy.limit': `${RETRY} ${WRITE}`,

@@ -170,6 +170,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
       return `${word('ITEMS', colors.blue)} ${event.items.length}${event.attempt === 0 ? ' of the earlier run' : ''}`;
     case 'step.canceling':
       return `${word('STOP', colors.yellow)} ${escapeControls(event.message)}`;
+    case 'run.blocked':
     case 'step.blocked':
       return `${word('WAIT', colors.yellow)} ${blockedText(event)}`;
     case 'step.waiting':

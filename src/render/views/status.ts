@@ -87,7 +87,7 @@ function shownSteps(run: RunState): readonly StepState[] {
 }
 
 function originText({ summary }: Recap): string {
-  const { createdAt, trigger, retryOf, scheduledFor, autoRetry, owner, finishedAt, queue, tags } = summary;
+  const { createdAt, trigger, retryOf, scheduledFor, autoRetry, owner, finishedAt, queue, tags, blocked } = summary;
   return [
     dateAndTime(Date.parse(createdAt)),
     ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
@@ -96,6 +96,7 @@ function originText({ summary }: Recap): string {
     ...(autoRetry?.at == null
       ? []
       : [`retry ${autoRetry.n + 1} of ${autoRetry.limit} ${dateAndTime(Date.parse(autoRetry.at))}`]),
+    ...(blocked === undefined ? [] : [`waits ${blockedText(blocked)}`]),
     ...(queue === undefined ? [] : [`queue ${escapeControls(queue)}`]),
     ...(tags === undefined ? [] : [`tags ${escapeControls(tags.join(', '))}`]),
     ...(owner === null || finishedAt !== null ? [] : [`process ${owner.pid} on ${escapeControls(owner.host)}`]),

@@ -211,10 +211,10 @@ class LoopbackRun {
       write: (_, text) => this.#send({ type: 'child-line', step, text }),
     };
     const keepFailed = (name: string, child: FailedChild) => this.#failedChildren.set(name, child);
-    const locks = new RunLocks(this.#options, (input) => this.#driver.post(input));
+    const locks = new RunLocks(this.#options, [], (input) => this.#driver.post(input));
     const enterQueue: RunLocks['enterQueue'] = (...waiting) => locks.enterQueue(...waiting);
     const host = createLoopbackHost(this.#options);
-    const options = { ...this.#options, host, family: known, keepFailed, enterQueue };
+    const options = { ...this.#options, host, family: known, keepFailed, enterQueue, locksAround: () => [] };
     const end = await runSubworkflow(options, this.#request, asked, attempt).catch((error): ChildEnd => {
       if (error instanceof PathProblem) return { problem: error.message };
       throw error;

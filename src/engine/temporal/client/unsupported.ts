@@ -18,17 +18,19 @@ export function refuseUnsupported(workflow: Workflow): void {
 }
 
 function ofWorkflow(workflow: Workflow): readonly Found[] {
-  const { notify = [], mailOn, smtp, container, file, dir } = workflow;
+  const { notify = [], mailOn, smtp, container, file, dir, locks } = workflow;
   const keys = [
     notify.length > 0 && 'notify',
     smtp !== null && (mailOn.failure || mailOn.success || mailOn.cancel || mailOn.wait === true) && 'mailOn',
     container !== undefined && 'container',
+    locks !== undefined && 'locks',
     file !== null && !file.startsWith(`${dir}/`) && 'dir',
   ];
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: null }]));
 }
 
-function ofStep({ name, executor, service, dir, namedStreams = [], mailOn, leaveBackground }: Step): readonly Found[] {
+function ofStep(step: Step): readonly Found[] {
+  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks } = step;
   const keys = [
     executor.type === 'workflow' && 'run',
     service !== undefined && 'service',
@@ -36,6 +38,7 @@ function ofStep({ name, executor, service, dir, namedStreams = [], mailOn, leave
     ...namedStreams.map((stream) => `\${${name}.${stream}}`),
     (mailOn.failure || mailOn.success) && 'mailOn',
     leaveBackground && 'leaveBackground',
+    locks !== undefined && 'locks',
   ];
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: name }]));
 }

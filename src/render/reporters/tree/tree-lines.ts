@@ -107,6 +107,12 @@ export function activeLine(
   };
 }
 
+/** Renders what a run waits for before it starts. */
+export function blockedLine(message: string, { colors, glyphs }: TreeStyle): TreeLine {
+  const glyph = glyphs.status.waiting;
+  return { glyph, name: '', time: '', detail: `waits ${message}`, paintGlyph: colors.yellow, paintDetail: colors.dim };
+}
+
 /** Renders a step between two attempts. */
 export function waitingLine(step: WaitingStep, now: number, { colors, glyphs, steps }: TreeStyle): TreeLine {
   const isBlocked = step.why === 'lock' || step.why === 'queue';

@@ -35,6 +35,8 @@ export class TreeView {
   done = 0;
   startedAt: number | null = null;
   isStopping = false;
+  /** What the run waits for before it starts; null: nothing. */
+  blocked: string | null = null;
 
   readonly #limit: number;
 
@@ -49,6 +51,7 @@ export class TreeView {
       case 'run.created':
       case 'run.started':
         this.startedAt = event.at;
+        this.blocked = null;
         break;
       case 'step.scheduled':
         if (!this.#isFull) this.#begin(event.step, event.attempt, event.at);
@@ -101,6 +104,9 @@ export class TreeView {
         break;
       case 'run.canceling':
         this.isStopping = true;
+        break;
+      case 'run.blocked':
+        this.blocked = blockedText(event);
         break;
       case 'run.queued':
       case 'run.owned':

@@ -18,7 +18,7 @@ import {
   wrappedRows,
 } from './live-region.ts';
 import { type BranchContext, TreeBranch } from './tree-branch.ts';
-import { activeLine, pendingLine, treeLine, waitingLine, withCount } from './tree-lines.ts';
+import { activeLine, blockedLine, pendingLine, treeLine, waitingLine, withCount } from './tree-lines.ts';
 
 /** The options of the tree reporter. */
 export type TreeOptions = RecapOptions & {
@@ -258,6 +258,7 @@ function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], is
   const { view, style, nested, showsOutput } = branch;
   const { spinner, bar } = style.glyphs;
   const room = branch.room(moment.width);
+  if (view.blocked !== null && !isFull()) lines.push(treeLine(blockedLine(view.blocked, style), room));
   for (const step of view.active.values()) {
     if (isFull()) return;
     const child = nested.get(step.name);

@@ -1,5 +1,6 @@
 import { linkSync, readdirSync, rmdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import type { LockHolder } from '#core/run/run.ts';
 import { errorCode, tryOr } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
@@ -25,6 +26,7 @@ export type Ticket = {
   readonly mode: LockRequest['mode'];
   readonly slots: number;
   readonly isForced: boolean;
+  readonly id: string;
   /** The process that wrote it. */
   readonly process: string;
 };
@@ -33,15 +35,21 @@ export type Ticket = {
 export type LockView = { readonly tickets: readonly Ticket[]; readonly drawing: readonly string[] };
 
 /** Who asked, and when, as the file of a ticket has it. */
-type TicketFile = Pick<LockName, 'kind' | 'name'> & LockRequest['by'];
+type TicketFile = LockPlace & LockRequest['by'];
+
+/** What names the directory of a lock. */
+type LockPlace = Pick<LockName, 'kind' | 'name' | 'within'>;
 
 const QUEUE_PREFIX = 'queue=';
+const WITHIN_PREFIX = 'within=';
+const RATE_PREFIX = 'rate=';
 /** In characters; a file name has room for 255 bytes. */
 const MAX_NAME_LENGTH = 150;
 
 /** The directory of a lock, below the one of all locks. Names of locks have no `=`, and do not start with a dot. */
-export function lockDirectory(root: string, { kind, name }: Pick<LockName, 'kind' | 'name'>): string {
-  if (kind === 'lock') return join(root, name);
+export function lockDirectory(root: string, { kind, name, within }: LockPlace): string {
+  if (kind === 'lock') return join(root, within === undefined ? name : `${WITHIN_PREFIX}${within}=${name}`);
+  if (kind === 'rate') return join(root, `${RATE_PREFIX}${name}`);
   const { createHash } = process.getBuiltinModule('node:crypto');
   const encoded = encodeURIComponent(name);
   const digest = () => createHash('sha256').update(name).digest('hex');
@@ -50,8 +58,8 @@ export function lockDirectory(root: string, { kind, name }: Pick<LockName, 'kind
 
 /** Adds a ticket after all others. `id`: unique among all processes, of the form `<process>-<n>`. */
 export function drawTicket(directory: string, id: string, request: LockRequest, isForced: boolean): Ticket {
-  const { kind, name, mode, slots, by } = request;
-  const file: TicketFile = { kind, name, ...by };
+  const { kind, name, within, mode, slots, by } = request;
+  const file: TicketFile = { kind, name, ...given({ within }), ...by };
   const draft = join(directory, `c.${id}`);
   for (;;) {
     makePrivateDirectory(directory);
@@ -92,6 +100,7 @@ function parseTicket(file: string): Ticket | null {
     mode: mode === 'r' ? 'read' : 'write',
     slots: Number(slots),
     isForced: forced === 'f',
+    id,
     process: processOf(id),
   };
 }
@@ -112,11 +121,12 @@ export function isGranted({ tickets }: LockView, own: Ticket, size: number): boo
   return own.mode === 'read' || before.reduce((sum, { slots }) => sum + slots, own.slots) <= size;
 }
 
-/** Removes a ticket, and the directory with the last one. */
-export function removeTicket(directory: string, file: string): void {
-  ifThere(() => unlinkSync(join(directory, file)));
+/** Removes a ticket, and the directory with the last one. Returns whether the ticket was there. */
+export function removeTicket(directory: string, file: string): boolean {
+  const wasThere = ifThere(() => unlinkSync(join(directory, file)) ?? true) ?? false;
   // Others may have come.
   tryOr(null, () => rmdirSync(directory));
+  return wasThere;
 }
 
 /** Removes what a process that is gone has left in a lock. */

@@ -29,6 +29,8 @@ import {
 
 /** How often a process that waits checks whether the holders are alive. */
 const POLL_MS = 1000;
+/** Failed checks in a row after which waits fail: a shortage, such as too many open files, passes sooner. */
+const MAX_FAILED_POLLS = 30;
 /** The pause between two reports of other holders. */
 const REPORT_MS = 10_000;
 /** A process that has locks for less time opens no socket. */
@@ -56,18 +58,42 @@ export function createLocks(runsDir: string, processes: LockProcesses): LockStor
       ticket: drawTicket(directory, own.nextId(), request, isForced),
     }));
   };
-  const held = (directory: string, { file }: Ticket): HeldLock => ({
+  const held = (directory: string, { file, id }: Ticket): HeldLock => ({
+    id,
     release: () => storing('release a lock in', directory, () => removeTicket(directory, file)),
   });
+  const acquire = async (request: LockRequest, wait: Wait): Promise<HeldLock | null> => {
+    for (;;) {
+      const { directory, ticket } = draw(request, false);
+      const end = await lineOf(directory).wait(ticket, request.size, wait);
+      if (end === 'granted') return held(directory, ticket);
+      removeTicket(directory, ticket.file);
+      if (end === 'stopped') return null;
+    }
+  };
+  /** Waits until the lock may be taken once more this minute, one after another; false if the wait was stopped. */
+  const spend = async (request: LockRequest, perMinute: number, wait: Wait): Promise<boolean> => {
+    const blocked = () => wait.blocked(null);
+    const turn = await acquire({ ...request, kind: 'rate', size: 1, mode: 'write', slots: 1 }, { ...wait, blocked });
+    if (turn === null) return false;
+    try {
+      const { takeToken } = await import('./lock-rate.ts');
+      return await takeToken(join(root, '.rates', request.name), { perMinute, boot: own.boot }, { ...wait, blocked });
+    } finally {
+      turn.release();
+    }
+  };
   return {
     acquire: async (request, wait) => {
-      for (;;) {
-        const { directory, ticket } = draw(request, false);
-        const end = await lineOf(directory).wait(ticket, request.size, wait);
-        if (end === 'granted') return held(directory, ticket);
-        removeTicket(directory, ticket.file);
-        if (end === 'stopped') return null;
+      const lock = await acquire(request, wait);
+      if (lock === null || request.perMinute === undefined) return lock;
+      let isTaken = false;
+      try {
+        isTaken = await spend(request, request.perMinute, wait);
+      } finally {
+        if (!isTaken) lock.release();
       }
+      return isTaken ? lock : null;
     },
     take: (request) => {
       const { directory, ticket } = draw(request, true);
@@ -103,6 +129,11 @@ class LockProcess {
   constructor(root: string, processes: LockProcesses) {
     this.#root = root;
     this.#processes = processes;
+  }
+
+  /** The boot of this machine, as far as it is known. */
+  get boot(): string | null {
+    return thisOwner(this.#processes).boot;
   }
 
   /** The id of a new ticket. The first one makes the process known to others. */
@@ -187,6 +218,7 @@ type Waiting = {
   readonly size: number;
   readonly wait: Wait;
   readonly end: (how: 'granted' | 'stopped' | 'broken') => void;
+  readonly fail: (error: unknown) => void;
   /** The file of the holder that was reported last, and when; null before the first report. */
   reported: { readonly file: string; readonly at: number } | null;
 };
@@ -199,6 +231,7 @@ class LockLine {
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isJudging = false;
+  #failedPolls = 0;
 
   constructor(directory: string, process: LockProcess) {
     this.#directory = directory;
@@ -209,26 +242,32 @@ class LockLine {
   wait(ticket: Ticket, size: number, wait: Wait): Promise<'granted' | 'stopped' | 'broken'> {
     return new Promise((resolve, reject) => {
       let forget = () => {};
-      const end: Waiting['end'] = (how) => {
+      const leave = () => {
         forget();
         this.#waiting.delete(waiting);
         this.#rest();
+      };
+      const end: Waiting['end'] = (how) => {
+        leave();
         resolve(how);
       };
-      const waiting: Waiting = { ticket, size, wait, end, reported: null };
+      const fail = (error: unknown) => {
+        leave();
+        tryOr(null, () => removeTicket(this.#directory, ticket.file));
+        reject(error);
+      };
+      const waiting: Waiting = { ticket, size, wait, end, fail, reported: null };
       if (wait.stop.aborted) return resolve('stopped');
       this.#waiting.add(waiting);
       forget = wait.stop.onAbort(() => end('stopped'));
-      this.#look();
+      try {
+        this.#look();
+      } catch (error) {
+        fail(error);
+      }
       if (!this.#waiting.has(waiting)) return;
       this.#open();
-      this.#judge().catch((error: unknown) => {
-        forget();
-        this.#waiting.delete(waiting);
-        this.#rest();
-        removeTicket(this.#directory, ticket.file);
-        reject(error);
-      });
+      this.#judge().catch(fail);
     });
   }
 
@@ -291,9 +330,18 @@ class LockLine {
       watch(this.#directory, { persistent: false }, () => this.#lookSafely()).on('error', () => {}),
     );
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => {
-      this.#judge().catch(() => {});
-    }, POLL_MS);
+    this.#failedPolls = 0;
+    this.#timer = setInterval(() => void this.#poll(), POLL_MS);
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.#judge();
+      this.#failedPolls = 0;
+    } catch (error) {
+      this.#failedPolls += 1;
+      if (this.#failedPolls >= MAX_FAILED_POLLS) for (const { fail } of [...this.#waiting]) fail(error);
+    }
   }
 
   /** A passing shortage, such as too many open files: the next poll looks again. */
