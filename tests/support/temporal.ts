@@ -19,36 +19,28 @@ export type TemporalServer = {
   readonly port: number;
   /** Starts a worker of the built program, with its name in `$WORKER` of its steps; resolves when it serves. */
   readonly worker: (name: string, options?: WorkerOptions) => Promise<StartedWorker>;
-  /** Kills the server and starts it again on its port and database; resolves when it answers. */
-  readonly restart: () => Promise<void>;
+  /** Kills the server and starts it again on its port and database, after a time; resolves when it answers. */
+  readonly restart: (awayMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 type WorkerOptions = {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** See `WfOptions`. */
+  readonly through?: readonly string[];
 };
 
 /** A worker; `directory`: that of its runs. */
 export type StartedWorker = RunningWf & { readonly name: string; readonly directory: string };
 
 /** Starts a server on a free port, with its database in the directory; resolves when it answers. */
-export async function startTemporal(directory: string): Promise<TemporalServer> {
-  const port = await freePort();
-  const url = `temporal://127.0.0.1:${port}`;
+export async function startTemporal(directory: string, address = '127.0.0.1'): Promise<TemporalServer> {
+  const port = await freePort(address);
+  const url = `temporal://${address}:${port}`;
   const database = ['--db-filename', join(directory, 'temporal.db')];
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=full'];
-  const args = [
-    'server',
-    'start-dev',
-    '--headless',
-    '--ip',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--log-level',
-    'error',
-  ];
+  const args = ['server', 'start-dev', '--headless', '--ip', address, '--port', String(port), '--log-level', 'error'];
   const start = () => spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
   const end = async (running: ChildProcess) => {
     const exited = once(running, 'exit');
@@ -61,18 +53,20 @@ export async function startTemporal(directory: string): Promise<TemporalServer> 
   return {
     url,
     port,
-    worker: async (name, { args: more = [], env = {} } = {}) => {
+    worker: async (name, { args: more = [], env = {}, through = [] } = {}) => {
       const shared = join(directory, 'machine', name);
       mkdirSync(shared, { recursive: true });
       const options = ['--engine', url, '--name', name, '--dir', shared, ...more];
       const home = { WF_HOME: join(directory, 'home', name), HOME: directory, WORKER: name };
-      const worker = startWf(['worker', ...options], { cwd: directory, env: { ...home, ...env }, mergesErrors: true });
+      const started = { cwd: directory, env: { ...home, ...env }, mergesErrors: true, through };
+      const worker = startWf(['worker', ...options], started);
       workers.push(worker);
       await worker.until('serves');
       return { ...worker, name, directory: join(shared, name, 'runs') };
     },
-    restart: async () => {
+    restart: async (awayMs = 0) => {
       await end(server);
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
       server = start();
       await answering(url);
     },
@@ -86,8 +80,7 @@ export async function startTemporal(directory: string): Promise<TemporalServer> 
 
 /** It listens before it can serve. */
 async function answering(url: string): Promise<void> {
-  const [, port = ''] = /:(\d+)$/.exec(url) ?? [];
-  const settings = { url, address: `127.0.0.1:${port}`, namespace: 'default', keyFile: null, env: {} };
+  const settings = { url, address: url.replace('temporal://', ''), namespace: 'default', keyFile: null, env: {} };
   for (let tries = 0; ; tries += 1) {
     try {
       const { connection } = await connectClient(settings);
@@ -100,8 +93,8 @@ async function answering(url: string): Promise<void> {
 }
 
 /** A port that was free a moment ago: the server cannot choose one. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
   await once(server, 'listening');
   const address = server.address();
   server.close();
