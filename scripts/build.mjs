@@ -46,6 +46,8 @@ const PARTS = {
   report: ['src/cli/commands/history/report-command.ts'],
   engine: [
     'src/app/engine-app.ts',
+    'src/app/remote-app.ts',
+    'src/engine/temporal/client/temporal-engine.ts',
     'src/engine/temporal/client/temporal-host.ts',
     'src/engine/temporal/worker/worker.ts',
   ],

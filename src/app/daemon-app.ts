@@ -65,7 +65,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
   const state = options.state ?? (await daemonState(config));
   const { processEnv } = config;
   const starter = new ReportingStarter(withoutRun(processEnv));
-  const control = createControl(config, { keepsRuns: true, starter, dags, isDaemon: true });
+  const copying = new AbortController();
+  const control = createControl(config, {
+    keepsRuns: true,
+    starter,
+    dags,
+    isDaemon: true,
+    copying: { lasting: copying.signal, report },
+  });
   const { history, directories } = control;
   const { suspensions } = state;
   const thread = createTaskThread(() =>
@@ -212,6 +219,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
       end: runs.end,
     },
     close: async () => {
+      copying.abort();
       catalog.close();
       thread.close();
       await runs.close();

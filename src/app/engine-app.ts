@@ -2,15 +2,14 @@ import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
-import type { EngineSettings, TemporalHost } from '#engine/temporal/client/temporal-host.ts';
-
+import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
 import type { EngineWorker } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
-import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { hostOptions } from './app.ts';
 import { packageRoot } from './package-root.ts';
+import { engineSettings, lostAfterMs } from './remote-app.ts';
 
 export type { TemporalHost };
 
@@ -25,15 +24,8 @@ export async function openEngineHost(
   return openTemporalHost({
     ...hostOptions(config, { keepHistory }),
     settings: engineSettings(config, url),
-    lostAfterMs: config.settings.read('lostAfter').value * 1000,
+    lostAfterMs: lostAfterMs(config),
   });
-}
-
-function engineSettings({ settings, processEnv }: Config, url: string): EngineSettings {
-  const address = engineAddress(url);
-  if (address === null)
-    throw new WfError('usage', 'a worker needs an engine', { help: 'name it: --engine temporal://HOST:PORT' });
-  return { ...address, url, keyFile: settings.read('engineKeyFile').value, env: processEnv };
 }
 
 /** How a worker was asked for. */

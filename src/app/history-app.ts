@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { type Config, workflowDirectories } from '#config/config.ts';
 import type { ProcessOwner } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import type { Engine, RunRequest } from '#engine/engine.ts';
+import type { Engine, RunRef, RunRequest } from '#engine/engine.ts';
 import { createLocalEngine, localJudge } from '#engine/local/local-engine.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
+import type { TemporalEngine } from '#engine/temporal/client/temporal-engine.ts';
 import {
   endProcesses,
   findRunProcesses,
@@ -31,7 +32,9 @@ import {
 import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from '#service/start-runs.ts';
 import type { OwnDaemon, RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { packageRoot } from './package-root.ts';
+import type { Copying } from './remote-app.ts';
 import { daemonState, fileStore } from './run-store.ts';
 
 /**
@@ -40,7 +43,7 @@ import { daemonState, fileStore } from './run-store.ts';
  */
 export function createPast(
   config: Config,
-  { keepsRuns = false, reach = { cwd: config.cwd, any: true } }: PastOptions = {},
+  { keepsRuns = false, reach = { cwd: config.cwd, any: true }, remote = remoteEngine(config) }: PastOptions = {},
 ): { readonly history: History; readonly archive: RunArchive } {
   const archive = fileStore(config);
   const leftovers = { find: findRunProcesses, end: endProcesses };
@@ -50,6 +53,7 @@ export function createPast(
     judge: judgeFor(archive),
     leftBy,
     processes: leftovers,
+    catchUp: remote.catchUp,
     removeContainers: async (daemons: readonly string[]) =>
       (await import('#executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
     queue: archive,
@@ -95,30 +99,61 @@ export function judgeFor(archive: RunArchive): JudgeOwner {
 }
 
 /** `starter`: starts carriers on behalf of this process, if it can. `dags`: the workflows directory given by an option. */
-type ControlOptions = PastOptions & {
+type ControlOptions = Omit<PastOptions, 'remote'> & {
   readonly starter?: ReportingStarter;
   readonly dags?: string | null;
   readonly isDaemon?: boolean;
+  /** How runs of other engines are copied; default: when something asks for them. */
+  readonly copying?: Copying;
 };
 
-type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach };
+type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach; readonly remote?: TemporalEngine };
+
+/** The access to runs of other engines, which is loaded with the first one. */
+function remoteEngine(config: Config, copying: Copying = { lasting: null, report: () => {} }): TemporalEngine {
+  let opened: Promise<TemporalEngine> | null = null;
+  const open = () => {
+    opened ??= import('./remote-app.ts').then(({ openRemoteEngine }) => openRemoteEngine(config, copying));
+    return opened;
+  };
+  return {
+    accept: async (...asked) => (await open()).accept(...asked),
+    catchUp: async (...asked) => (await open()).catchUp(...asked),
+    cancel: async (...asked) => (await open()).cancel(...asked),
+    answer: async (...asked) => (await open()).answer(...asked),
+  };
+}
+
+function isRemote({ owner }: Pick<RunRef, 'owner'>): boolean {
+  return owner !== null && 'engine' in owner;
+}
+
+/** The address of the engine that carries out a run; null: this machine. A retry goes where the run before it was. */
+function engineOf({ retryOf }: Pick<RunRequest, 'retryOf'>, { settings }: Config, archive: RunArchive): string | null {
+  const { value, level } = settings.read('engine');
+  const before = retryOf === null || level === 'flag' ? [] : archive.readEvents(retryOf).events;
+  const owned = before.findLast((event) => event.type === 'run.owned');
+  if (owned?.type === 'run.owned' && 'engine' in owned.owner) return owned.owner.engine;
+  return value === LOCAL_ENGINE ? null : value;
+}
 
 /** Stores runs for other processes, starts processes for them, and reaches the owners of running ones. */
 export function createControl(
   config: Config,
-  { starter, dags = null, isDaemon = false, ...options }: ControlOptions = {},
+  { starter, dags = null, isDaemon = false, copying, ...options }: ControlOptions = {},
 ) {
+  const remote = remoteEngine(config, copying);
   const env = withoutRun(config.processEnv);
   const store = fileStore(config);
   const terms = { queue: store, clock: systemClock, by: thisProcess(), lasting: isDaemon };
   const context = { env: { ...config.processEnv, ...queuesOption(config) }, cwd: config.cwd, dags, isDaemon };
   return {
-    ...createPast(config, options),
+    ...createPast(config, { ...options, remote }),
     queue: store,
     control: store,
     env: config.processEnv,
-    engineFor: (start: StartOfRuns): Engine =>
-      createLocalEngine({
+    engineFor: (start: StartOfRuns): Engine => {
+      const local = createLocalEngine({
         ...start,
         archive: store,
         control: store,
@@ -126,7 +161,17 @@ export function createControl(
         judge: judgeFor(store),
         wake: (owner) => sendSignal(owner, 'SIGCONT'),
         signalStop,
-      }),
+      });
+      return {
+        ...local,
+        accept: (request) => {
+          const url = engineOf(request, config, store);
+          return url === null ? local.accept(request) : remote.accept(request, url);
+        },
+        cancel: (run, asked) => (isRemote(run) ? remote : local).cancel(run, asked),
+        answer: (run, answer) => (isRemote(run) ? remote : local).answer(run, answer),
+      };
+    },
     clock: systemClock,
     directories: workflowDirectories(config),
     /** Failures that `continueOn.failure` tolerates fail every run, according to the settings. */

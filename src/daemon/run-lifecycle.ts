@@ -173,15 +173,17 @@ export class RunLifecycle {
     if (this.#judging.has(runId)) return;
     const verdict = judge({ runId, owner, promise: null });
     if (verdict === 'gone' || !archive.mayGoOn(runId)) this.#settle(runId);
-    if (typeof verdict !== 'string') this.#await(runId, verdict);
+    if (typeof verdict !== 'string') this.#await(runId, owner, verdict);
   }
 
   /** An owner elsewhere is asked at each check, without waiting for it. */
-  #await(runId: string, asked: ReturnType<JudgeOwner>): void {
+  #await(runId: string, owner: Owner, asked: ReturnType<JudgeOwner>): void {
     this.#judging.add(runId);
     this.#inBackground(async () => {
       try {
         const verdict = await asked;
+        // No process copies this run of another engine: reading it begins to.
+        if (verdict === 'unknown' && 'engine' in owner && this.#isOpen) await this.#parts.history.read(runId);
         if (verdict === 'gone' && this.#isOpen && this.#lives.get(runId)?.kind === 'owned') this.#settle(runId);
       } catch (error) {
         this.#parts.report(error);

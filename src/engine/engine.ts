@@ -140,6 +140,12 @@ export type Engine = {
   readonly judge: (run: RunRef) => OwnerVerdict | Promise<OwnerVerdict>;
 };
 
+/**
+ * Copies what is new of an unfinished run of another engine to its directory, and with `until` what comes, until it is
+ * aborted. Resolves to why what is there may be old, as a sentence; null: it is not.
+ */
+export type CatchUp = (run: RunRef, until?: AbortSignal) => Promise<string | null>;
+
 /** Carries out runs in this process, each from its first event to its last. */
 export type RunHost = {
   /** Starts an accepted run; the watcher also gets the events stored before. */

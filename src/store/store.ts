@@ -87,9 +87,13 @@ export type OwnerListener = {
 export type RunStore = {
   /**
    * Creates a run with the caller as its owner. Throws a `WfError`: `run-exists` if the id is taken (then nothing is
-   * changed), `storage` on a disk error, `usage` if the id is not 1 to 128 of `A-Z a-z 0-9 . _ -`.
+   * changed), `storage` on a disk error, `usage` if the id is not 1 to 128 of `A-Z a-z 0-9 . _ -`. `launch`: with this
+   * text, as in `QueuedRun`, the run may continue without an owner until its journal is closed.
    */
-  readonly create: (snapshot: Snapshot, options: { readonly logDir: string | null }) => RunJournal;
+  readonly create: (
+    snapshot: Snapshot,
+    options: { readonly logDir: string | null; readonly launch?: string },
+  ) => RunJournal;
   /** Null if there is no such run. Throws a `WfError` `storage` if its snapshot can no longer be read. */
   readonly read: (runId: string) => StoredRun | null;
   /** Ids of all runs, newest first. */

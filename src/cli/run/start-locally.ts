@@ -1,5 +1,7 @@
 import type { Config } from '#config/config.ts';
+import { readLogForwarding } from '#config/part-settings.ts';
 import { shortId } from '#render/text.ts';
+import type { PastRun } from '#service/history.ts';
 import type { AcceptedRun, Service } from '#service/service.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
@@ -27,7 +29,7 @@ export async function startLocally(
 ): Promise<number> {
   if (!options.detach) return runInForeground(run, options, console);
   requireHistory(run.config);
-  requireLocalEngine(run.config, '--detach');
+  if ((await readLogForwarding(run.config)) !== null) requireLocalEngine(run.config, 'logForwarding');
   const { openLocal } = await import('../access/open-local.ts');
   const service = await openLocal(run.config, options.dags);
   return printDetached(await service.startLoaded(run.request), service, console);
@@ -56,6 +58,15 @@ function requireHistory({ settings }: Config): void {
   const { value, source } = settings.read('history');
   if (value) return;
   throw new WfError('usage', `a run in the background must be stored, but ${source} turns the history off`);
+}
+
+/** The configuration for a new start of a run: it goes where the run was, unless an option says where. */
+export function withEngineOf({ runId, state: { owner } }: PastRun, config: Config): Config {
+  const { settings } = config;
+  if (owner === null || !('engine' in owner) || settings.read('engine').level === 'flag') return config;
+  const engine = { value: owner.engine, level: 'default', source: `run ${runId}` } as const;
+  const read = ((name) => (name === 'engine' ? engine : settings.read(name))) as Config['settings']['read'];
+  return { ...config, settings: { ...settings, read } };
 }
 
 /** Throws a `WfError` `usage` where only this machine carries out runs. */

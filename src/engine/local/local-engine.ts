@@ -76,7 +76,9 @@ export function localJudge({ archive, isAlive, isElsewhere = () => false }: Judg
     const carrier = owner ?? promise?.by ?? null;
     // The run is new, or its process died before the first event.
     if (carrier === null) return askArchive('gone');
-    if ('engine' in carrier) return 'unknown';
+    // The process that copies the run may be gone: the run is not.
+    if ('engine' in carrier)
+      return askArchive('unknown').then((verdict) => (verdict === 'alive' ? verdict : 'unknown'));
     if (!isAlive(carrier)) return 'gone';
     if (!isElsewhere(carrier)) return 'alive';
     return owner === null ? 'unknown' : askArchive('unknown');

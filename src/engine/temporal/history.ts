@@ -10,21 +10,26 @@ type WorkflowService = temporal.api.workflowservice.v1.WorkflowService;
 type Connected = {
   readonly workflowService: Pick<WorkflowService, 'getWorkflowExecutionHistory'>;
   readonly withDeadline: <T>(deadline: number, call: () => Promise<T>) => Promise<T>;
+  readonly withAbortSignal: <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T>;
 };
 
 /** Events of one page: an answer above 4 MB is refused by the client. */
 const PAGE_EVENTS = 500;
 /** The server answers a long poll after a minute at the latest. */
 const POLL_MS = 90_000;
+const PAGE_MS = 10_000;
+
+/** Which part of a history: the events after a number. `until`: also new ones as they come, until it is aborted. */
+export type HistoryPart = { readonly after: number; readonly until: AbortSignal | null };
 
 /**
- * Yields the events of a workflow in pages: those that exist, then new ones as they come, until its end. Rejects with the
- * errors of the connection.
+ * Yields the events of a workflow in pages: those that exist, then with `until` new ones as they come, until its end.
+ * Rejects with the errors of the connection.
  */
-export async function* followHistory(
+export async function* readHistory(
   { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
   workflowId: string,
-  after = 0,
+  { after, until }: HistoryPart,
 ): AsyncGenerator<readonly HistoryEvent[], void> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
@@ -32,16 +37,31 @@ export async function* followHistory(
       namespace,
       execution: { workflowId },
       maximumPageSize: PAGE_EVENTS,
-      waitNewEvent: true,
+      waitNewEvent: until !== null,
       nextPageToken,
     };
-    const page = await connection.withDeadline(Date.now() + POLL_MS, () =>
-      connection.workflowService.getWorkflowExecutionHistory(request),
-    );
+    const ask = () =>
+      connection.withDeadline(Date.now() + (until === null ? PAGE_MS : POLL_MS), () =>
+        connection.workflowService.getWorkflowExecutionHistory(request),
+      );
+    const page = await (until === null ? ask() : untilAborted(until, (own) => connection.withAbortSignal(own, ask)));
     nextPageToken = page.nextPageToken;
     const events = (page.history?.events ?? []).filter(({ eventId }) => Number(eventId) > after);
     if (events.length > 0) yield events;
   } while (nextPageToken.length > 0);
+}
+
+/** Makes a call with a signal of its own: the connection never forgets the signal of a call. */
+async function untilAborted<T>(aborted: AbortSignal, call: (own: AbortSignal) => Promise<T>): Promise<T> {
+  const own = new AbortController();
+  const end = () => own.abort();
+  if (aborted.aborted) end();
+  aborted.addEventListener('abort', end, { once: true });
+  try {
+    return await call(own.signal);
+  } finally {
+    aborted.removeEventListener('abort', end);
+  }
 }
 
 /** The first events of a workflow. */

@@ -1,4 +1,5 @@
 import type { CancelReason, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
+import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
 import type { GivenAnswer, RunRequest } from '../engine.ts';
@@ -40,13 +41,19 @@ export const NAMES = {
   killed: 'wfKilled',
 } as const;
 
-/** The argument of the workflow. `engine`: the address as the run records it. */
+/** The argument of the workflow. `engine`: the address as the run records it; `at`: when the run was accepted. */
 export type EngineRun = {
   readonly request: RunRequest;
   readonly engine: string;
+  readonly at: number;
   /** How long a worker may be silent before its attempts are lost, in milliseconds. */
   readonly lostAfterMs: number;
 };
+
+/** The first events of a run, which follow from its argument: no worker is needed for them. */
+export function openingEvents({ request, engine, at }: EngineRun): readonly RunEvent[] {
+  return [createdEvent(request, at), { type: 'run.owned', at, owner: { engine, id: request.runId } }];
+}
 
 /** A warning of a worker about a step, or about the run. */
 export type EngineWarning = { readonly step: string | null; readonly message: string };

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import type { FinishedStatus, Owner, RunStatus, StoredEvent } from '#core/run/run.ts';
+import { given } from '#core/data/collections.ts';
+import type { FinishedStatus, RunStatus, StoredEvent } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import { durationOf } from '#core/summary/summarize.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { hasTag } from '#core/tags.ts';
+import type { RunRef } from '#engine/engine.ts';
 import type { RunArchive, RunLabel, RunStatuses } from '#store/store.ts';
 import { createSlices } from '#system/turns.ts';
 import { type LostRunTools, referenceTo, releaseFinished, settleLostRun } from './lost-run.ts';
@@ -50,9 +52,17 @@ export function createHistory(
   const read = async (runId: string): Promise<PastRun | null> => {
     const run = readRun(runId);
     if (run === null || isFinished(run.state)) return run;
+    if (run.state.owner !== null && 'engine' in run.state.owner) return readCopy(run);
     const verdict = await tools.judge(referenceTo(run));
     if (verdict === 'alive') return run;
     return verdict === 'gone' ? settleLostRun(run, tools) : { ...run, isUnjudged: true };
+  };
+  /** What another engine has done meanwhile is in the journal when the copy has caught up. */
+  const readCopy = async (run: PastRun): Promise<PastRun | null> => {
+    const problem = await tools.catchUp?.(referenceTo(run));
+    const copied = readRun(run.runId);
+    if (problem === null || copied === null || isFinished(copied.state)) return copied;
+    return { ...copied, isUnjudged: true, ...given({ staleness: problem }) };
   };
   const list = (filter: RunFilter) => selectRuns(filter, { archive, reach, read });
   const look = async (word: string) => {
@@ -115,7 +125,7 @@ async function firstOf(runs: AsyncIterable<PastRun>): Promise<PastRun | null> {
   return null;
 }
 
-type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge'> & Pick<History, 'read'>;
+type FollowTools = Pick<LostRunTools, 'archive' | 'clock' | 'judge' | 'catchUp'> & Pick<History, 'read'>;
 
 /** The interval of the check that the owner of the run is alive. */
 const POLL_MS = 1000;
@@ -130,7 +140,8 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
   if (signal.aborted || isFinished(run.state)) end();
   let failure: { readonly error: unknown } | null = null;
   let cancelTimer = () => {};
-  const look = () => isOver(run.runId, owner, tools).then((isSo) => (isSo ? end() : lookLater()));
+  const look = () => isOver({ runId: run.runId, owner, promise: null }, tools, over.signal).then(lookAgain);
+  const lookAgain = (isSo: boolean) => (isSo ? end() : lookLater());
   const fail = (error: unknown) => {
     failure = { error };
     end();
@@ -138,7 +149,8 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
   const lookLater = () => {
     if (!over.signal.aborted) cancelTimer = clock.setTimer(clock.now() + POLL_MS, () => void look().catch(fail));
   };
-  lookLater();
+  if (owner !== null && 'engine' in owner) void look().catch(fail);
+  else lookLater();
   try {
     for await (const event of archive.followEvents(run.runId, run.stored?.events.at(-1)?.seq ?? 0, over.signal)) {
       if (event.type === 'run.owned') owner = event.owner;
@@ -153,9 +165,14 @@ async function* followRun(run: PastRun, tools: FollowTools, signal: AbortSignal)
 }
 
 /** Whether the run has finished. On a read-only disk the journal of a lost run lacks its last event. */
-async function isOver(runId: string, owner: Owner | null, tools: FollowTools): Promise<boolean> {
-  const { judge, read } = tools;
-  if (owner !== null && (await judge({ runId, owner, promise: null })) === 'alive') return false;
+async function isOver(ref: RunRef, tools: FollowTools, until: AbortSignal): Promise<boolean> {
+  const { archive, judge, read, catchUp } = tools;
+  const { owner, runId } = ref;
+  if (owner !== null && 'engine' in owner) {
+    await catchUp?.(ref, until);
+    return !archive.mayGoOn(runId);
+  }
+  if (owner !== null && (await judge(ref)) === 'alive') return false;
   const run = await read(runId);
   return run === null || isFinished(run.state);
 }

@@ -16,6 +16,8 @@ export type PastRun = {
   readonly damage: readonly string[];
   /** Present: the run is unfinished, and this process cannot determine whether its owner is alive. */
   readonly isUnjudged?: true;
+  /** Present: why the copy of this unfinished run of another engine may be old. */
+  readonly staleness?: string;
 };
 
 /**
@@ -67,8 +69,10 @@ export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
 }
 
 /** Explains why it is unknown whether the run is running. */
-export function unjudged({ state }: PastRun): string {
+export function unjudged({ state, staleness }: PastRun): string {
   const owner = state.owner ?? state.promise?.by;
+  if (owner !== undefined && 'engine' in owner)
+    return `${ownerName(owner)} runs it, and this copy may be old: ${staleness ?? 'it was not asked'}`;
   const who = owner === undefined ? 'its process' : ownerName(owner);
   const what = state.owner === null && state.promise !== null ? 'is to start it' : 'runs it';
   return `${who} ${what}, in another container or on another machine: whether that process is alive cannot be determined here`;

@@ -4,7 +4,6 @@ import { isFinished } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Engine } from '#engine/engine.ts';
-import type { RunArchive } from '#store/store.ts';
 import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { referenceTo } from '../history/lost-run.ts';
@@ -53,7 +52,7 @@ export async function untilOver(runId: string, tools: Pick<StopTools, 'history' 
  */
 export async function declareLost(
   runId: string,
-  tools: Pick<StopTools, 'history'> & { readonly archive: Pick<RunArchive, 'declareGone'> },
+  tools: Pick<StopTools, 'history' | keyof QueueTools>,
 ): Promise<PastRun> {
   const found = requireRun(runId, await tools.history.read(runId));
   if (isFinished(found.state)) return found;
@@ -63,10 +62,22 @@ export async function declareLost(
   }
   const who = ownerName(owner);
   if (!found.isUnjudged) throw new WfError('run-active', `run ${runId} is still running: ${who} answers`);
+  if ('engine' in owner) return recordLost(found, `${who} is gone`, tools);
   tools.archive.declareGone(runId);
   const run = requireRun(runId, await tools.history.read(runId));
   if (isFinished(run.state)) return run;
   throw new WfError('run-active', `run ${runId} cannot be recorded as lost: ${who} cannot be identified`);
+}
+
+async function recordLost({ runId, state }: PastRun, message: string, tools: QueueTools): Promise<PastRun> {
+  const { archive, clock } = tools;
+  const journal = archive.openForRecovery(runId);
+  try {
+    journal.append(transition(state, { type: 'lost', at: clock.now(), message }).events);
+  } finally {
+    await journal.close();
+  }
+  return requireRun(runId, readPastRun(archive, runId));
 }
 
 /** Replaces the status of a step, and returns the run. Throws `not-found`, `run-active`, `storage`. */

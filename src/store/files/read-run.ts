@@ -4,7 +4,7 @@ import type { ProcessOwner } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
-import { type Ownership, ownerOf, type Processes, releaseOwner, takeOver } from './control/owner.ts';
+import { claimDirectory, type Ownership, ownerOf, type Processes, releaseOwner } from './control/owner.ts';
 import { openPrivate, unlessRemoved } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
 import {
@@ -102,7 +102,7 @@ export function recoverRun(directory: string, owner: ProcessOwner, isAlive: Proc
   let draft = draftJournal(directory, owner);
   let ownership: Ownership | null = null;
   try {
-    ownership = takeOver(directory, owner, isAlive);
+    ownership = claimDirectory(directory, owner, isAlive);
     // Another process may have written before the takeover.
     if (!draft.bytes.equals(bytesOf(path))) {
       const before = draft;

@@ -19,7 +19,7 @@ import { configFor } from '../../reference.ts';
 import { requester } from '../../requester.ts';
 import { approvalPolicy, envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
 import type { StartOptions } from '../../run/prepare-run.ts';
-import { startLocally } from '../../run/start-locally.ts';
+import { startLocally, withEngineOf } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 import { runTitle, severalRuns } from './control-commands.ts';
 
@@ -53,7 +53,7 @@ export async function restartCommand(options: RestartOptions, console: Console):
     const { runs } = await openLocal(config, options.dags);
     await stopAndWait(run, loaded.workflow.restartWaitMs, runs, console);
   }
-  return startLocally({ request, config }, options, console);
+  return startLocally({ request, config: withEngineOf(run, config) }, options, console);
 }
 
 async function stopAndWait(run: PastRun, waitMs: number, runs: RunService, { err }: Console): Promise<void> {

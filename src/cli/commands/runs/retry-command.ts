@@ -8,7 +8,7 @@ import { WfError } from '#system/errors.ts';
 import { reachOf, serverOf } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import { approvalPolicy, envFilesOf, givenParameters, hasParameters } from '../../run/parameters.ts';
-import { printNothingToDo, type RetryOptions, startLocally } from '../../run/start-locally.ts';
+import { printNothingToDo, type RetryOptions, startLocally, withEngineOf } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 
 /** Retries the steps of a run that did not succeed, in the foreground unless it is detached. */
@@ -34,7 +34,7 @@ export async function retryCommand(options: RetryOptions, console: Console): Pro
   if (request === null) return printNothingToDo(run.runId, console);
   if (current !== null) console.err.write(`${escapeControls(changesText(run, current))}\n`);
   const attended = { ...request, ...approvalPolicy({ options, config }, console) };
-  return startLocally({ request: attended, config }, options, console);
+  return startLocally({ request: attended, config: withEngineOf(run, config) }, options, console);
 }
 
 /** Other runners name the run to retry so. */

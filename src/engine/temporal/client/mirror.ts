@@ -1,10 +1,10 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import type { Connection, WorkflowHandle } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { RunEvent } from '#core/run/run.ts';
 import type { LogStore } from '#store/logs.ts';
 import type { EngineAccess } from '../connection.ts';
-import { followHistory, type HistoryEvent, payloadValue } from '../history.ts';
+import { type HistoryEvent, payloadValue, readHistory } from '../history.ts';
 import { type AttemptEndReport, type EngineEvents, type EngineResult, isAttemptReport, NAMES } from '../protocol.ts';
 
 /** Where a mirror writes. */
@@ -26,9 +26,14 @@ export type DecisionFailure = { readonly message: string; readonly isFirst: bool
 /** How the workflow of a run ended: with its result, or otherwise, in one line. */
 export type MirroredEnd = { readonly problem: string | null };
 
+/** A run that has not ended; `isAnswered`: a worker has sent its events. */
+export type MirroredSoFar = { readonly isAnswered: boolean };
+
 /** Waits of a mirror whose server is away. */
 const RETRY_MS = 500;
 const QUERY_MS = 10_000;
+/** Someone waits for what there is now. */
+const QUICK_QUERY_MS = 3000;
 
 /** The closing events of a history besides `workflowExecutionCompleted`, in words. */
 const ENDS: readonly (readonly [keyof HistoryEvent, string])[] = [
@@ -60,22 +65,35 @@ export class Mirror {
     this.#codecs = parts.access.dataConverter.payloadCodecs ?? [];
   }
 
-  /** Resolves when all is copied. A server that is away is waited for. Rejects with a `WfError` for a wrong key. */
-  async follow(): Promise<MirroredEnd> {
-    for (;;) {
-      const end = await this.#tryFollow();
+  /**
+   * Resolves when all is copied; null if the signal was aborted before. A server that is away is waited for. Rejects with a
+   * `WfError` for a wrong key.
+   */
+  async follow(signal: AbortSignal): Promise<MirroredEnd | null> {
+    while (!signal.aborted) {
+      const end = await this.#read(signal).catch((error: unknown) => (signal.aborted ? null : ifUnavailable(error)));
       if (end !== null) return end;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+    return null;
+  }
+
+  /** Copies what there is now. Rejects as `follow` does, and with the errors of a server that is away. */
+  async catchUp(): Promise<MirroredEnd | MirroredSoFar> {
+    for (;;) {
+      const end = await this.#read(null);
+      if (end !== null) return end;
+      const isAnswered = await this.#askOnce(QUICK_QUERY_MS);
+      // The answer may follow from reports that were not read yet.
+      if (this.#held === null) return { isAnswered };
     }
   }
 
-  async #tryFollow(): Promise<MirroredEnd | null> {
+  /** Reads the history, with a signal also what comes; null if the run has not ended. */
+  async #read(until: AbortSignal | null): Promise<MirroredEnd | null> {
     const { access, handle } = this.#parts;
-    const pages = followHistory(access, handle.workflowId, this.#seen);
-    for (;;) {
-      const page = await pages.next().catch(ifUnavailable);
-      if (page === null || page.done === true) return null;
-      for (const event of page.value) {
+    for await (const page of readHistory(access, handle.workflowId, { after: this.#seen, until })) {
+      for (const event of page) {
         this.#look(event);
         await this.#keepLogs(event);
         this.#seen = Number(event.eventId);
@@ -83,8 +101,9 @@ export class Mirror {
         if (end !== null) return end;
       }
       this.#release();
-      void this.#ask();
+      if (until !== null) void this.#ask();
     }
+    return null;
   }
 
   /** Asks for new events, one question at a time: without a worker it has no answer. */
@@ -92,16 +111,21 @@ export class Mirror {
     this.#isDue = true;
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const { access, handle, recorded } = this.#parts;
     while (this.#isDue) {
       this.#isDue = false;
-      const after = recorded();
-      const ask = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
-      const answer = await access.connection.withDeadline(Date.now() + QUERY_MS, ask).catch(() => null);
-      if (answer !== null) this.#held = { ...answer, after };
-      this.#release();
+      await this.#askOnce(QUERY_MS);
     }
     this.#isAsking = false;
+  }
+
+  async #askOnce(limitMs: number): Promise<boolean> {
+    const { access, handle, recorded } = this.#parts;
+    const after = recorded();
+    const ask = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
+    const answer = await access.connection.withDeadline(Date.now() + limitMs, ask).catch(() => null);
+    if (answer !== null) this.#held = { ...answer, after };
+    this.#release();
+    return answer !== null;
   }
 
   /** Records events when the reports that they follow from were read: the logs come first. */
@@ -151,7 +175,12 @@ function keepLogs(logs: LogStore, { step, attempt, logs: ends }: AttemptEndRepor
   const { log } = logs.open(step, attempt, { isSeparate, kept: [] });
   try {
     for (const { stream, end } of ends) {
-      writeSync(stream === 'stderr' ? log.stderrFd : log.stdoutFd, Buffer.from(end, 'base64'));
+      const fd = stream === 'stderr' ? log.stderrFd : log.stdoutFd;
+      const bytes = Buffer.from(end, 'base64');
+      // A mirror before this one may have written it, or a part of it.
+      if (fstatSync(fd).size === bytes.length) continue;
+      ftruncateSync(fd);
+      writeSync(fd, bytes);
     }
   } finally {
     closeSync(log.stdoutFd);
@@ -162,7 +191,12 @@ function keepLogs(logs: LogStore, { step, attempt, logs: ends }: AttemptEndRepor
 /** Codes of gRPC for a server that may come back. */
 const UNAVAILABLE = new Set([1, 4, 8, 14]);
 
+/** Whether the engine may answer later. */
+export function isAway(error: unknown): boolean {
+  return UNAVAILABLE.has(Number((error as { readonly code?: unknown }).code));
+}
+
 function ifUnavailable(error: unknown): null {
-  if (UNAVAILABLE.has(Number((error as { readonly code?: unknown }).code))) return null;
+  if (isAway(error)) return null;
   throw error;
 }

@@ -1,22 +1,16 @@
 import type { Client, Connection, WorkflowHandle } from '@temporalio/client';
-import { buildGraph } from '#core/graph.ts';
-import { evolve } from '#core/run/evolve.ts';
-import type { RunEvent } from '#core/run/run.ts';
-import { initialRun, type RunState } from '#core/run/run-state.ts';
-import { transition } from '#core/run/transition.ts';
-import { baseEnvironment } from '#environment/environment.ts';
-import { RunSecrets } from '#environment/run-secrets.ts';
+import type { RunState } from '#core/run/run-state.ts';
 import type { RunJournal } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';
-import { createdEvent } from '../../driver/created-event.ts';
+import { nextTurn } from '#system/turns.ts';
 import type { ActiveRun, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
-import { logDirectory } from '../../local/new-run.ts';
-import { RunRecord } from '../../local/run-record.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
-import { DEFAULT_QUEUE, type EngineRun, NAMES, RUN_TYPE, type StopOrder } from '../protocol.ts';
+import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { refuseForeign, servingWorkers } from '../workers.ts';
-import { type DecisionFailure, Mirror } from './mirror.ts';
+import type { DecisionFailure } from './mirror.ts';
+import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
+import { startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What the host needs of this machine: where a run is stored. */
@@ -58,93 +52,79 @@ type Tools = TemporalHostOptions & { readonly access: EngineAccess<Connection>; 
 class EngineRunInHand {
   readonly active: ActiveRun;
   readonly #tools: Tools;
-  readonly #request: RunRequest;
+  readonly #run: EngineRun;
   readonly #watcher: RunWatcher;
   readonly #journal: RunJournal;
-  readonly #secrets: RunSecrets;
-  readonly #record: RunRecord;
+  readonly #copy: RunCopy;
   readonly #handle: WorkflowHandle;
   readonly #accepted: Promise<boolean>;
-  #recorded = 0;
   #problem: WfError | null = null;
   #refusal: WfError | null = null;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
   constructor(tools: Tools, request: RunRequest, watcher: RunWatcher) {
-    const { workflow, onApproval, runId } = request;
+    const { workflow, runId } = request;
+    const { settings, lostAfterMs, clock } = tools;
     refuseUnsupported(workflow);
-    const processEnv = baseEnvironment(request.dotenv, tools.processEnv);
     this.#tools = tools;
-    this.#request = request;
+    this.#run = { request, engine: settings.url, at: clock.now(), lostAfterMs };
     this.#watcher = watcher;
-    this.#secrets = new RunSecrets(request, processEnv);
-    const logDir = logDirectory(workflow, processEnv);
-    this.#journal = tools.store.create(this.#secrets.snapshot(), { logDir });
-    const policies = onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
-    this.#record = new RunRecord(initialRun(buildGraph(workflow), policies), {
-      journal: this.#journal,
-      secrets: this.#secrets,
-      onFailure: (error) => this.#storageFailed(error),
-    });
+    const secrets = secretsOf(this.#run, tools.processEnv);
+    const journal = createRunFiles(this.#run, secrets, tools);
+    this.#journal = journal;
     this.#handle = tools.client.workflow.getHandle(runId);
     this.active = {
       runId,
       workflow,
-      isMasked: this.#secrets.isTextMasked,
-      logs: this.#journal.logs,
-      state: () => this.#record.shown,
-      result: () => this.#record.state,
+      isMasked: secrets.isTextMasked,
+      logs: journal.logs,
+      state: () => this.#copy.shown,
+      result: () => this.#copy.state,
       failedChildren: new Map(),
-      cancel: (order) => this.#guard(this.#accepted.then(() => this.#signal(NAMES.stop, order))),
-      answer: (answer) => this.#guard(this.#accepted.then(() => this.#signal(NAMES.answer, answer))),
+      cancel: (order) => this.#guard(this.#signal(NAMES.stop, order)),
+      answer: (answer) => this.#guard(this.#signal(NAMES.answer, answer)),
       finished: new Promise((resolve, reject) => {
         this.#resolve = resolve;
         this.#reject = reject;
       }),
     };
+    this.#copy = new RunCopy({
+      access: tools.access,
+      secrets,
+      journal,
+      handle: this.#handle,
+      run: this.#run,
+      events: [],
+      clock,
+      watcher,
+      onFailure: (error) => this.#storageFailed(error),
+      undecided: (failure) => this.#guard(this.#undecided(failure)),
+    });
     this.#accepted = this.#start();
     this.#guard(this.#accepted.then((isAccepted) => (isAccepted ? this.#follow() : undefined)));
   }
 
   /** Resolves to whether the engine has taken the run. */
   async #start(): Promise<boolean> {
-    const { client, settings, lostAfterMs } = this.#tools;
-    const run: EngineRun = { request: this.#request, engine: settings.url, lostAfterMs };
-    const { runId, workflow } = this.#request;
-    try {
-      await client.workflow.start(RUN_TYPE, {
-        workflowId: runId,
-        taskQueue: DEFAULT_QUEUE,
-        args: [run],
-        memo: { name: workflow.name, trigger: this.#request.trigger },
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowTaskTimeout: '10 seconds',
-      });
-      return true;
-    } catch (error) {
-      await this.#end(`the engine did not take the run: ${messageOf(error)}`);
-      return false;
-    }
+    const problem = await startRun(this.#tools.client, this.#run).then(
+      (isNew) => (isNew ? null : 'it has a run with this id'),
+      messageOf,
+    );
+    if (problem === null) return true;
+    this.#copy.lose(`the engine did not take the run: ${problem}`);
+    await this.#end();
+    return false;
   }
 
   async #follow(): Promise<void> {
-    const { access } = this.#tools;
     const stop = ({ by, force }: { readonly by: string; readonly force: boolean }) =>
       this.active.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
     await this.#journal.listen({ stop, answer: this.active.answer, gone: (error) => this.#storageFailed(error) });
-    const mirror = new Mirror({
-      access,
-      handle: this.#handle,
-      logs: this.#journal.logs,
-      record: (events, secrets) => this.#keep(events, secrets),
-      recorded: () => this.#recorded,
-      undecided: (failure) => this.#guard(this.#undecided(failure)),
-    });
     const endLooking = this.#lookForWorkers();
     try {
-      const { problem } = await mirror.follow();
-      await this.#end(problem);
+      await this.#copy.follow(new AbortController().signal);
+      await this.#end();
     } finally {
       endLooking();
     }
@@ -164,34 +144,17 @@ class EngineRunInHand {
     }
   }
 
-  #keep(events: readonly RunEvent[], secrets: readonly string[]): void {
-    for (const secret of secrets) this.#secrets.shared.add(secret);
-    this.#recorded += events.length;
-    for (const event of events) {
-      const { stored } = this.#record.add([event], evolve(this.#record.state, event));
-      for (const one of stored) this.#watcher(one, this.#record.shown);
-    }
-  }
-
-  /** Records the end if the engine did not, and closes the journal. */
-  async #end(problem: string | null): Promise<void> {
-    if (problem !== null) this.#lose(problem);
-    const left = await this.#record.close();
+  async #end(): Promise<void> {
+    const left = await this.#copy.close();
     if (left !== null) this.#warn(left);
-    if (this.#refusal === null) this.#resolve(this.#record.shown);
+    if (this.#refusal === null) this.#resolve(this.#copy.shown);
     else this.#reject(this.#refusal);
-  }
-
-  #lose(message: string): void {
-    const at = this.#tools.clock.now();
-    if (this.#recorded === 0) this.#keep([createdEvent(this.#request, at)], []);
-    this.#keep(transition(this.#record.state, { type: 'lost', at, message }).events, []);
   }
 
   /** Shown only: the engine does not know it. */
   #warn(message: string): void {
     const at = this.#tools.clock.now();
-    this.#watcher({ type: 'run.warned', at, step: null, message, seq: 0 }, this.#record.shown);
+    this.#watcher({ type: 'run.warned', at, step: null, message, seq: 0 }, this.#copy.shown);
   }
 
   /** Says so if no worker takes the work. */
@@ -216,6 +179,9 @@ class EngineRunInHand {
   }
 
   async #signal(name: string, order: StopOrder | Parameters<ActiveRun['answer']>[0]): Promise<void> {
+    // The disk may refuse what is written before the run is started.
+    await nextTurn();
+    if (!(await this.#accepted)) return;
     try {
       await this.#handle.signal(name, order);
     } catch (error) {

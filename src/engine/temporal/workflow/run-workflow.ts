@@ -19,7 +19,6 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome, Outputs, RunEvent } from '#core/run/run.ts';
 import { initialRun, type RunState } from '#core/run/run-state.ts';
 import type { Clock } from '#system/clock.ts';
-import { createdEvent } from '../../driver/created-event.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
 import { notStarted, type StepTask } from '../../driver/step-task.ts';
 import {
@@ -37,6 +36,7 @@ import {
   isAttemptReport,
   lostOutcome,
   NAMES,
+  openingEvents,
   ownQueue,
   type PrepareReport,
   RUN_TYPE,
@@ -136,11 +136,8 @@ class TemporalRun {
   }
 
   begin(): void {
-    const at = clock.now();
-    const { request, engine } = this.#run;
-    this.#driver.note(createdEvent(request, at));
-    this.#driver.note({ type: 'run.owned', at, owner: { engine, id: request.runId } });
-    for (const path of request.dotenv?.missing ?? [])
+    for (const event of openingEvents(this.#run)) this.#driver.note(event);
+    for (const path of this.#run.request.dotenv?.missing ?? [])
       this.#warn({ step: null, message: `dotenv file "${path}" does not exist` });
     this.#guard(this.#prepare());
   }

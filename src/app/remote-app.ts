@@ -1,0 +1,41 @@
+import type { Config } from '#config/config.ts';
+import type { TemporalEngine } from '#engine/temporal/client/temporal-engine.ts';
+import type { EngineSettings } from '#engine/temporal/client/temporal-host.ts';
+import { checkRunId } from '#store/files/run-directory.ts';
+import { systemClock } from '#system/clock.ts';
+import { engineAddress } from '#system/engine-address.ts';
+import { WfError } from '#system/errors.ts';
+import { fileStore } from './run-store.ts';
+
+/** How long runs are copied, and who receives the errors of it; see `TemporalEngineTools`. */
+export type Copying = { readonly lasting: AbortSignal | null; readonly report: (error: unknown) => void };
+
+/** Opens the access to the runs of engines; nothing is connected before it is used. */
+export async function openRemoteEngine(config: Config, copying: Copying): Promise<TemporalEngine> {
+  const { createTemporalEngine } = await import('#engine/temporal/client/temporal-engine.ts');
+  const store = fileStore(config);
+  return createTemporalEngine({
+    ...copying,
+    archive: store,
+    store,
+    control: store,
+    clock: systemClock,
+    processEnv: config.processEnv,
+    lostAfterMs: lostAfterMs(config),
+    settingsOf: (url) => engineSettings(config, url),
+    checkId: checkRunId,
+  });
+}
+
+/** How long a worker may be silent. */
+export function lostAfterMs({ settings }: Config): number {
+  return settings.read('lostAfter').value * 1000;
+}
+
+/** How to reach the engine at an address. Throws a `WfError` `usage` for the local one. */
+export function engineSettings({ settings, processEnv }: Config, url: string): EngineSettings {
+  const address = engineAddress(url);
+  if (address === null)
+    throw new WfError('usage', 'this needs an engine', { help: 'name it: --engine temporal://HOST:PORT' });
+  return { ...address, url, keyFile: settings.read('engineKeyFile').value, env: processEnv };
+}
