@@ -15,6 +15,8 @@ type Running = {
   /** Whether it runs a child run, which kills its own steps after the grace, and has as long again for its handlers. */
   readonly isRun: boolean;
   readonly graceMs: number;
+  /** The time limit of the attempt; 0: none. */
+  limitMs: number;
   /** Its grace has begun. */
   isEnding: boolean;
   cancelTimer: () => void;
@@ -47,6 +49,7 @@ export class RunningAttempts {
       finishesWhenStopped: false,
       isRun: executor.type === 'workflow',
       graceMs: Math.min(graceMs, this.#graceMs),
+      limitMs: 0,
       isEnding: false,
       cancelTimer: () => {},
     };
@@ -66,13 +69,19 @@ export class RunningAttempts {
   limit(step: string, timeoutMs: number): void {
     const running = this.#running.get(step);
     if (running === undefined || running.end.aborted || running.isEnding || timeoutMs === 0) return;
+    running.limitMs = timeoutMs;
     this.#after(running, timeoutMs, () => this.#end(running, 'timeout'));
   }
 
-  /** Suspends the time limit of an attempt that waits, until `limit`. */
+  /** Suspends the time limit of an attempt that waits, until `resume`. */
   suspend(step: string): void {
     const running = this.#running.get(step);
     if (running !== undefined && !running.isEnding) running.cancelTimer();
+  }
+
+  /** Starts the time limit of an attempt again. */
+  resume(step: string): void {
+    this.limit(step, this.#running.get(step)?.limitMs ?? 0);
   }
 
   /** Removes an attempt that has ended. */

@@ -86,19 +86,15 @@ export class LocalRun {
     this.#secrets = secrets;
     const warn = (step: string | null, message: string) => this.#warn(step, message);
     const keepFailed = (step: string, child: FailedChild) => this.failedChildren.set(step, child);
-    this.#locks = new RunLocks(options, request.outerLocks ?? [], (input) => this.#driver.post(input));
+    this.#locks = new RunLocks(options, request.outerLocks ?? [], (input) => {
+      if (input.type === 'attempt-blocked') this.#attempts.suspend(input.step);
+      if (input.type === 'attempt-acquired') this.#attempts.resume(input.step);
+      this.#driver.post(input);
+    });
     const locksAround: RunLocks['around'] = (step) => this.#locks.around(step);
-    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => {
-      const { name, timeoutMs } = attempt.step;
-      const enterQueue: RunLocks['enterQueue'] = async (...waiting) => {
-        this.#attempts.suspend(name);
-        const slot = await this.#locks.enterQueue(...waiting);
-        this.#attempts.limit(name, timeoutMs);
-        return slot;
-      };
-      const child = { ...options, family: secrets.shared, keepFailed, enterQueue, locksAround };
-      return runSubworkflow(child, request, asked, attempt);
-    };
+    const enterQueue: RunLocks['enterQueue'] = (...waiting) => this.#locks.enterQueue(...waiting);
+    const child = { ...options, family: secrets.shared, keepFailed, enterQueue, locksAround };
+    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => runSubworkflow(child, request, asked, attempt);
     this.#runner = new StepRunner({ ...options, runWorkflow }, request, { files: journal, secrets, warn });
     this.#watcher = watcher;
     this.#isResting = options.background.rest === undefined;
