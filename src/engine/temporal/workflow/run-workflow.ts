@@ -61,14 +61,16 @@ const clock: Clock = {
   elapsed: () => Date.now(),
   setTimer: (at, callback) => {
     const scope = new CancellationScope();
-    const waited = scope.run(() => sleep(Math.max(1, at - Date.now())));
-    waited.then(callback, () => {});
+    within(scope, () => sleep(Math.max(1, at - Date.now()))).then(callback, () => {});
     return () => scope.cancel();
   },
 };
 
 /** An attempt that Temporal has, or that waits for its turn. */
 type Flight = { readonly step: string; readonly fanOut: string | undefined; readonly scope: CancellationScope };
+
+/** What came of an attempt: the report of its worker, or the outcome without one. */
+type Report = AttemptEndReport | { readonly outcome: Outcome };
 
 /** The workflow of a run. Fails, without a retry, on an internal error. */
 async function runWorkflow(run: EngineRun): Promise<EngineResult> {
@@ -179,7 +181,7 @@ class TemporalRun {
       logsOf: () => ({ stdout: null, stderr: null }),
       fail: (error) => this.#reject(error),
       orders: {
-        attempt: (task) => this.#guard(this.#attempt(task)),
+        attempt: (task) => this.#attempt(task),
         end: (step) => this.#cancel((flight) => flight.step === step),
         stop: (fanOut) => this.#cancel((flight) => fanOut === undefined || flight.fanOut === fanOut),
         stopPreparation: () => this.#preparation.cancel(),
@@ -217,58 +219,77 @@ class TemporalRun {
   }
 
   /** Makes an attempt, in its turn, and posts what came of it. */
-  async #attempt(task: StepTask): Promise<void> {
+  #attempt(task: StepTask): void {
     const { name, instanceOf } = task.step;
     const flight: Flight = { step: name, fanOut: instanceOf, scope: new CancellationScope() };
     this.#flights.add(flight);
     this.#attempts += 1;
-    if (this.#inFlight >= MAX_IN_FLIGHT) await new Promise<void>((turn) => this.#waiting.push(turn));
-    this.#inFlight += 1;
-    const report = await flight.scope.run(() => this.#order(task));
-    this.#inFlight -= 1;
-    this.#flights.delete(flight);
-    this.#waiting.shift()?.();
-    if ('outcome' in report) {
-      const own = { at: clock.now(), step: name, attempt: task.number };
-      this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
-    } else this.progress(report);
+    const begin = () => {
+      this.#inFlight += 1;
+      const logBytes = Math.floor(LOG_BYTES.all / this.#attempts);
+      const order: AttemptOrder = {
+        task,
+        outputs: this.#outputs,
+        logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
+      };
+      this.#order(order, flight.scope, (report) => {
+        this.#inFlight -= 1;
+        this.#flights.delete(flight);
+        this.#waiting.shift()?.();
+        if ('outcome' in report) {
+          const own = { at: clock.now(), step: name, attempt: task.number };
+          this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
+        } else this.progress(report);
+      });
+    };
+    if (this.#inFlight >= MAX_IN_FLIGHT) this.#waiting.push(begin);
+    else begin();
   }
 
   /**
    * An attempt is ordered again if its worker died before it began, or cannot read it; and one that reads the items of a
-   * fan-out, which has no number of its own to retry, if it was lost.
+   * fan-out, which has no number of its own to retry, if it was lost. Acts on a result at once, without a promise in
+   * between: a worker may get two results together or, if it answered a query between them, one after the other, and
+   * its decisions must have the same order.
    */
-  async #order(task: StepTask): Promise<AttemptEndReport | { readonly outcome: Outcome }> {
-    const logBytes = Math.floor(LOG_BYTES.all / this.#attempts);
-    const order: AttemptOrder = {
-      task,
-      outputs: this.#outputs,
-      logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
-    };
-    for (let unread = 0; ; ) {
-      try {
-        if (unread > 0) await sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS));
-        const id = attemptId(task.step.name, task.number);
-        const report = await this.#activity<unknown>(NAMES.attempt, { id, attempts: 1, order });
-        if (!isAttemptReport(report)) return { outcome: failed('a worker sent a report that cannot be read') };
-        if (task.step.fanOut === undefined || !wasLost(report)) return report;
-      } catch (error) {
-        if (isCancellation(error)) return { outcome: notStarted };
+  #order(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread = 0): void {
+    const { step, number } = order.task;
+    const isFanOut = step.fanOut !== undefined;
+    const again = () => this.#order(order, scope, done, unread);
+    const activity = within(scope, () =>
+      this.#activity<unknown>(NAMES.attempt, { id: attemptId(step.name, number), attempts: 1, order }),
+    );
+    const ended = activity.then(
+      (report) => {
+        if (!isAttemptReport(report)) done({ outcome: failed('a worker sent a report that cannot be read') });
+        else if (isFanOut && wasLost(report)) again();
+        else done(report);
+      },
+      (error: unknown) => {
+        if (isCancellation(error)) return done({ outcome: notStarted });
         if (!(error instanceof ActivityFailure)) throw error;
         const { cause } = error;
         if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
-          if (unread === 0) this.#warn({ step: task.step.name, message: `a worker cannot read it: ${cause.message}` });
-          unread += 1;
-          continue;
+          if (unread === 0) this.#warn({ step: step.name, message: `a worker cannot read it: ${cause.message}` });
+          return this.#orderLater(order, scope, done, unread + 1);
         }
-        if (!(cause instanceof TimeoutFailure)) return { outcome: failed(reasonOf(error)) };
+        if (!(cause instanceof TimeoutFailure)) return done({ outcome: failed(reasonOf(error)) });
         const worker: unknown = cause.lastHeartbeatDetails;
-        if (typeof worker !== 'string' || task.step.fanOut !== undefined) continue;
+        if (typeof worker !== 'string' || isFanOut) return again();
         // Its guard has ended its processes, or the next worker on its machine does.
         this.#workers.delete(worker);
-        return { outcome: lostOutcome(`the worker "${worker}" was lost`) };
-      }
-    }
+        done({ outcome: lostOutcome(`the worker "${worker}" was lost`) });
+      },
+    );
+    this.#guard(ended);
+  }
+
+  #orderLater(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread: number): void {
+    const waited = within(scope, () => sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS))).then(
+      () => this.#order(order, scope, done, unread),
+      () => done({ outcome: notStarted }),
+    );
+    this.#guard(waited);
   }
 
   #activity<T>(
@@ -338,7 +359,18 @@ function reasonOf({ cause, message }: ActivityFailure): string {
   return cause instanceof ApplicationFailure ? cause.message : (cause?.message ?? message);
 }
 
-async function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
+/** The promise that `work` returned in the scope. That of `scope.run` is settled later, and how much later differs. */
+function within<T>(scope: CancellationScope, work: () => Promise<T>): Promise<T> {
+  let started: Promise<T> | undefined;
+  const run = scope.run(() => {
+    started = work();
+    return started;
+  });
+  run.catch(() => {});
+  return started ?? run;
+}
+
+function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
   const activity = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<T>>>(options)[type];
   if (activity === undefined) throw new Error(`there is no activity "${type}"`);
   return activity(...args);
