@@ -78,14 +78,10 @@ describe('wf validate of a base configuration', () => {
 describe('wf validate of a step that runs another workflow', () => {
   const calls = (run: string) => `steps: [{name: a, run: ${run}}]\n`;
 
-  it('refuses a command in "run"', async () => {
+  it('reads a command in "run" in the form of Dagu 2.15', async () => {
     await withFiles({ 'w.yaml': calls('echo hi') }, async (cwd) => {
-      const { code, stderr } = await wf(['validate', 'w.yaml'], { cwd });
-      expect([code, stderr]).toEqual([
-        2,
-        expect.stringContaining('error: step "a": "run" names a workflow, and this is a command'),
-      ]);
-      expect(stderr).toContain('help: To run it, write it under "command".');
+      const { code, stdout, stderr } = await wf(['validate', 'w.yaml'], { cwd });
+      expect([code, stdout, stderr]).toEqual([0, 'w.yaml: valid (Dagu 2.15 form)\n', '']);
     });
   });
 
@@ -101,7 +97,7 @@ describe('wf validate of a step that runs another workflow', () => {
   });
 
   it('finds workflows beside the file, in the workflows directory, and named by a variable', async () => {
-    const files = { 'a b.yaml': good, 'home/dags/etl/child.yaml': good, 'w1.yaml': calls('a b') };
+    const files = { 'a b.yaml': good, 'home/dags/etl/child.yaml': good, 'w1.yaml': calls('a b.yaml') };
     await withFiles({ ...files, 'w2.yaml': calls('child'), 'w3.yaml': calls('$NAME') }, async (cwd) => {
       const names = ['w1.yaml', 'w2.yaml', 'w3.yaml'];
       const { code, stdout, stderr } = await wf(['validate', ...names], { cwd, env: { WF_HOME: `${cwd}/home` } });
