@@ -15,11 +15,16 @@ export type WorkerIdentity = {
 export type ServingWorker = WorkerIdentity & { readonly lastSeenAt: number };
 
 type Described = Pick<temporal.api.workflowservice.v1.WorkflowService, 'describeTaskQueue'>;
-type Connected = { readonly workflowService: Described };
+type Connected = {
+  readonly workflowService: Described;
+  readonly withDeadline: <T>(deadline: number, call: () => Promise<T>) => Promise<T>;
+};
 
 /** A poll waits for work for a minute at most; workers that have gone stay listed for five. */
 const GONE_AFTER_MS = 75_000;
 const ACTIVITIES = 2;
+/** A server whose queues do not work takes the question, and does not answer. */
+const LIMIT_MS = 10_000;
 
 /** The identity of a worker as Temporal shows it: `name (wf 0.1.0, core 1, key 1a2b3c4d)`. */
 export function identityText({ name, version, core, key }: WorkerIdentity): string {
@@ -39,11 +44,9 @@ export async function servingWorkers(
   queue = DEFAULT_QUEUE,
 ): Promise<readonly ServingWorker[]> {
   const taskQueue = { name: queue };
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue,
-    taskQueueType: ACTIVITIES,
-  });
+  const { pollers } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+    connection.workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: ACTIVITIES }),
+  );
   return (pollers ?? []).flatMap(({ identity, lastAccessTime }) => {
     const known = readIdentity(identity ?? '');
     const lastSeenAt = Number(lastAccessTime?.seconds ?? 0) * 1000;

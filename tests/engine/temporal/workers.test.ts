@@ -49,7 +49,8 @@ it('workers that have gone, and other programs, do not serve a queue', async () 
   const pollers = [seen(identityText(worker), 60), seen(identityText(keyed), 120), seen('12@host', 1)];
   const describeTaskQueue = async () => ({ pollers });
   // Only this call of the service is made.
-  const connection = { workflowService: { describeTaskQueue } } as never;
+  const withDeadline = <T>(_: number, call: () => Promise<T>) => call();
+  const connection = { workflowService: { describeTaskQueue }, withDeadline } as never;
   const serving = await servingWorkers({ connection, namespace: 'default' });
   expect(serving.map(({ name }) => name)).toEqual(['gpu (rack 3)']);
 });

@@ -35,7 +35,10 @@ export async function openTemporalHost(options: TemporalHostOptions): Promise<Te
     refuseForeign(await servingWorkers(access), access.keyId);
   } catch (error) {
     await access.connection.close();
-    throw error;
+    if (error instanceof WfError) throw error;
+    throw new WfError('unreachable', `the engine does not answer about its queues: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const { Client } = await packages.client();
   const { connection, namespace, dataConverter } = access;
