@@ -17,6 +17,8 @@ export const runVariables = {
     'DAG_RUN_STEP_STDOUT_FILE',
     'DAG_RUN_STEP_STDERR_FILE',
   ],
+  /** Of a step with `outputs`. */
+  outputs: ['WF_OUTPUT_FILE', 'DAGU_OUTPUT_FILE'],
   items: ['WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
   /** The end of a run, or its waiting steps, for handlers. */
   end: ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'DAG_RUN_STATUS'],

@@ -184,6 +184,8 @@ export type OutputSource = (
   | { readonly from: 'file'; readonly path: Template }
   /** Variables are replaced after each attempt. */
   | { readonly from: 'text'; readonly text: Template }
+  /** The entry of this name in the file `$WF_OUTPUT_FILE`. */
+  | { readonly from: 'outputs' }
 ) & { readonly decode: 'text' | 'json' | 'yaml'; readonly select?: string };
 
 /** The login of an image registry. `auth`: user name and password with a colon between them, in base64. */

@@ -86,6 +86,9 @@ export type RawLock = string | (Keys<'name', string> & Keys<'slots', number> & {
 /** `locks` and their time limit. */
 export type RawLocks = { readonly locks?: string | readonly RawLock[] } & Keys<'lockTimeoutSec', number>;
 
+/** An entry of `outputs`. */
+export type RawDeclaredOutput = { readonly name?: string; readonly type?: 'string' | 'json' };
+
 /** The common keys of steps and handlers; checked against the schema, no default filled in. */
 export type RawAction = Keys<
   'description' | 'dir' | 'script' | 'shell' | 'stdout' | 'stderr' | 'signalOnStop' | 'run',
@@ -101,6 +104,7 @@ export type RawAction = Keys<
     readonly repeatPolicy?: RawRepeat;
     readonly logOutput?: LogOutput;
     readonly output?: string | JsonObject;
+    readonly outputs?: readonly RawDeclaredOutput[];
     readonly executor?: RawExecutor;
     readonly container?: string | RawContainer;
     readonly service?: boolean | RawService;

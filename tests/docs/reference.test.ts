@@ -16,6 +16,7 @@ const sections: readonly (readonly [path: string, title: string])[] = [
   ['steps', 'A step'],
   ['steps.preconditions', 'A precondition'],
   ['steps.locks', 'A lock'],
+  ['steps.outputs', 'An entry of `outputs`'],
   ['steps.continueOn', 'continueOn'],
   ['steps.retryPolicy', 'retryPolicy'],
   ['steps.repeatPolicy', 'repeatPolicy'],

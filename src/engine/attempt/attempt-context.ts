@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { neededFacts } from '#core/run/policies.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
@@ -114,9 +115,12 @@ export function captureIn(context: AttemptContext, own: Pick<StepScope, 'env' | 
 }
 
 /** The variables that `wf` itself gives an attempt, also under the names of Blackdagger and Dagu. */
-export function stepEnvironment({ step, number, ownVariables, output: { log } }: AttemptContext): Environment {
+export function stepEnvironment(context: AttemptContext): Environment {
+  const { step, number, ownVariables, output } = context;
+  const { log } = output;
   return {
     ...ownVariables,
+    ...outputsFile(context),
     WF_STEP: step.name,
     WF_ATTEMPT: String(number),
     WF_LOG_FILE: log.stdoutPath,
@@ -125,6 +129,13 @@ export function stepEnvironment({ step, number, ownVariables, output: { log } }:
     DAG_RUN_STEP_STDOUT_FILE: log.stdoutPath,
     DAG_RUN_STEP_STDERR_FILE: log.stderrPath,
   };
+}
+
+/** The file for the `outputs` of a step. */
+function outputsFile({ step, files }: AttemptContext): Environment {
+  if (step.published?.some(({ value }) => 'from' in value && value.from === 'outputs') !== true) return {};
+  const file = join(files.scratch(), `outputs-${Math.random().toString(36).slice(2, 12)}`);
+  return { WF_OUTPUT_FILE: file, DAGU_OUTPUT_FILE: file };
 }
 
 /** The absolute working directory of a step. */

@@ -115,6 +115,9 @@ type OutputContext = { readonly context: AttemptContext; readonly scope: Scope; 
 
 async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome> {
   if (outcome.status !== 'succeeded' && outcome.status !== 'failed') return outcome;
+  // What a failed program wrote into its file is not published.
+  const isDeclared = own.context.step.published?.some(({ value }) => 'from' in value && value.from === 'outputs');
+  if (outcome.status === 'failed' && isDeclared === true) return outcome;
   const read = await readOutputs(own);
   if ('outputs' in read) return { ...outcome, outputs: { ...outcome.outputs, ...read.outputs } };
   return outcome.status === 'succeeded' ? failed(read.problem) : outcome;

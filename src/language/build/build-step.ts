@@ -89,7 +89,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     stderr: action.stderr || null,
     ...((action.logOutput ?? context.logOutput) === 'separate' ? { logOutput: 'separate' } : {}),
     output: typeof action.output === 'string' ? variableName(action.output) : null,
-    ...(isJsonObject(action.output) ? { published: publishedOf(action.output) } : {}),
+    ...publishedOf(action),
     env: [...args, ...envOf(action.env)],
     signalOnStop: (action.signalOnStop && canonicalSignal(action.signalOnStop)) || 'SIGTERM',
     timeoutMs: toMs(fixedNumber(action.timeoutSec) ?? 0),
@@ -252,9 +252,14 @@ export function isSource(value: Json): value is { readonly [key: string]: Json }
   return isJsonObject(value) && Object.hasOwn(value, 'from');
 }
 
-/** The entries of a valid `output` that is a map. */
-function publishedOf(output: { readonly [key: string]: Json }): readonly PublishedOutput[] {
-  return Object.entries(output).map(([key, value]) => ({ key, value: outputValue(value) }));
+/** The entries of a valid `output` that is a map, and those of `outputs`, as a part of a step; empty without any. */
+function publishedOf({ output, outputs = [] }: RawAction): { readonly published?: readonly PublishedOutput[] } {
+  const values = isJsonObject(output) ? Object.entries(output) : null;
+  if (values === null && outputs.length === 0) return {};
+  const declared = outputs.map(({ name = '', type }): PublishedOutput => {
+    return { key: name, value: { from: 'outputs', decode: type === 'json' ? 'json' : 'text' } };
+  });
+  return { published: [...(values ?? []).map(([key, value]) => ({ key, value: outputValue(value) })), ...declared] };
 }
 
 const STREAM = /\$\{([A-Za-z_]\w*)\.(stdout|stderr)\b/g;

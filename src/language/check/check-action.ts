@@ -40,6 +40,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   approvalProblems,
   outputProblems,
   stepLockProblems,
+  declaredProblems,
   ownEnvProblems,
 ];
 
@@ -175,6 +176,35 @@ function outputProblems(entry: ActionEntry): Problem[] {
   const help =
     'A name has only letters, digits and "_", and does not start with a digit. To write a file, use "stdout".';
   return [problem('invalid-name', spotIn(file, [...path, 'output']), message, { help })];
+}
+
+/** Checks `outputs`, which a program of this machine writes into a file. */
+function declaredProblems({ file, path, raw, what }: ActionEntry): Problem[] {
+  const { outputs, output } = raw;
+  if (outputs === undefined) return [];
+  const spot = spotIn(file, [...path, 'outputs']);
+  if (outputs.length === 0) return [problem('wrong-value', spot, `${what}: "outputs" is empty`)];
+  const isElsewhere =
+    executorType(raw) !== 'command' || (file.raw.container !== undefined && raw.executor === undefined);
+  if (raw.run !== undefined || isElsewhere) {
+    const help = 'Print the values as JSON, and read them with "output" as a map.';
+    return [problem('not-supported', spot, `${what}: "outputs" is only for programs of this machine`, { help })];
+  }
+  if (typeof output === 'string') {
+    const message = `${what} has both "outputs" and a variable under "output"`;
+    return [problem('conflicting-keys', spot, message, { help: 'Remove one of them.' })];
+  }
+  const seen = new Set(Object.keys(output ?? {}));
+  return outputs.flatMap(({ name }, index) => {
+    const at = spotIn(file, [...path, 'outputs', index, 'name']);
+    if (name === undefined) return [];
+    const isTaken = seen.has(name);
+    seen.add(name);
+    if (isTaken) return [problem('duplicate-key', at, `${what}: the output "${name}" is declared twice`)];
+    if (OUTPUT_KEY.test(name)) return [];
+    const help = 'A name has only letters, digits, "_" and "-", so that ${ID.outputs.NAME} can name it.';
+    return [problem('invalid-name', at, `"${name}" is not the name of an output`, { help })];
+  });
 }
 
 const values: { readonly [key: string]: readonly string[] } = {

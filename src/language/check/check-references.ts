@@ -86,7 +86,7 @@ function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null
     const help = `Add "depends: ${id}": the result is known only after the step has finished.`;
     return { code, message: `${what} does not depend on "${id}"`, help };
   }
-  const isPublishing = typeof used.output === 'object';
+  const isPublishing = typeof used.output === 'object' || used.outputs !== undefined;
   if (used.run === undefined && !isPublishing && /^\$\{[\w-]+\.outputs\b/.test(reference)) {
     const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
     return { message: `step "${id}" runs no other workflow, and has no "outputs"`, help };

@@ -33,6 +33,7 @@ const CONTEXT: { readonly [name: string]: string } = {
   'paths.log_file': 'DAG_RUN_LOG_FILE',
   'paths.step_stdout_file': 'DAG_RUN_STEP_STDOUT_FILE',
   'paths.step_stderr_file': 'DAG_RUN_STEP_STDERR_FILE',
+  'paths.step_output_file': 'WF_OUTPUT_FILE',
 };
 
 const NO_SCOPES = { humans: new Set<string>(), defined: new Set<string>() };

@@ -1,11 +1,13 @@
-import { closeSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { jsonIn } from '#core/data/exact-json.ts';
 import type { Outputs } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { partOf } from '#core/words/json-path.ts';
-import type { OutputSource, Step } from '#core/workflow.ts';
+import type { OutputSource, PublishedOutput, Step } from '#core/workflow.ts';
 import type { Scope } from '#executors/executor.ts';
-import { messageOf } from '#system/errors.ts';
-import { openRegular, pathFrom } from '#system/files.ts';
+import { errorCode, messageOf } from '#system/errors.ts';
+import { openRegular, pathFrom, removeIfPossible } from '#system/files.ts';
 import { type AttemptOutput, readOutput } from './attempt-output.ts';
 
 /** The sources of published outputs. */
@@ -22,13 +24,80 @@ export async function publishedOutputs(
   sources: Sources,
 ): Promise<{ readonly outputs: Outputs } | { readonly problem: string }> {
   const outputs: Record<string, string> = {};
+  const declared = published.filter(({ value }) => isDeclared(value));
+  const written = declared.length === 0 ? new Map<string, string>() : readWritten(declared, sources);
+  if ('problem' in written) return written;
   for (const { key, value } of published) {
-    const read = 'literal' in value ? { text: value.literal } : await readValue(key, value, sources);
+    const text = 'literal' in value ? value.literal : written.get(key);
+    const read = 'literal' in value || text !== undefined ? { text: text ?? '' } : await readValue(key, value, sources);
     if ('problem' in read) return read;
     if (key === '*') Object.assign(outputs, entriesOf(read.text));
     else outputs[key] = read.text;
   }
   return { outputs };
+}
+
+function isDeclared(value: PublishedOutput['value']): boolean {
+  return 'from' in value && value.from === 'outputs';
+}
+
+const ASSIGNMENT = /^([^=<\s]+)=(.*)$/;
+const DOCUMENT = /^([^=<\s]+)<<(.+)$/;
+
+/** The entries of `$WF_OUTPUT_FILE`: exactly the declared ones, as `NAME=value`, or `NAME<<END`, lines, and `END`. */
+function readWritten(
+  declared: readonly PublishedOutput[],
+  { scope, maxBytes }: Sources,
+): ReadonlyMap<string, string> | { readonly problem: string } {
+  const read = readWhole(scope('WF_OUTPUT_FILE') ?? '', maxBytes);
+  if ('problem' in read) return read;
+  const names = new Set(declared.map(({ key }) => key));
+  const found = new Map<string, string>();
+  const lines = read.text.split(/\r?\n/);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    if (line === '') continue;
+    const [, name = '', text = ''] = ASSIGNMENT.exec(line) ?? DOCUMENT.exec(line) ?? [];
+    const number = at + 1;
+    if (name === '') return { problem: `line ${number} of $WF_OUTPUT_FILE is no NAME=value` };
+    if (!names.has(name))
+      return { problem: `line ${number} of $WF_OUTPUT_FILE: "${name}" is not declared under "outputs"` };
+    if (found.has(name)) return { problem: `line ${number} of $WF_OUTPUT_FILE: "${name}" is written twice` };
+    const isDocument = !ASSIGNMENT.test(line);
+    const end = isDocument ? lines.indexOf(text, number) : at;
+    if (end === -1) return { problem: `line ${number} of $WF_OUTPUT_FILE: no line "${text}" ends "${name}"` };
+    found.set(name, isDocument ? lines.slice(number, end).join('\n') : text);
+    at = end;
+  }
+  for (const { key, value } of declared) {
+    const text = found.get(key);
+    if (text === undefined) return { problem: `output "${key}" was not written to $WF_OUTPUT_FILE` };
+    const isJson = 'decode' in value && value.decode === 'json';
+    if (isJson && jsonIn(text) === undefined) return { problem: `output "${key}" is not JSON` };
+  }
+  return found;
+}
+
+/** The text of a file, which must be UTF-8. A file that does not exist is empty. */
+function readWhole(file: string, maxBytes: number): Value {
+  let bytes: Buffer;
+  try {
+    const fd = openRegular(file);
+    try {
+      const { size } = fstatSync(fd);
+      if (size > maxBytes) return { problem: `$WF_OUTPUT_FILE has ${size} bytes; outputs can have ${maxBytes}` };
+      bytes = Buffer.alloc(size);
+      bytes = bytes.subarray(0, readSync(fd, bytes));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return { text: '' };
+    return { problem: `cannot read $WF_OUTPUT_FILE: ${messageOf(error)}` };
+  } finally {
+    removeIfPossible(file);
+  }
+  return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { problem: '$WF_OUTPUT_FILE is not UTF-8' };
 }
 
 /** The entries of a JSON map; texts without their quotes. */
@@ -51,6 +120,7 @@ async function readValue(key: string, source: OutputSource, sources: Sources): P
 }
 
 function readSource(key: string, source: OutputSource, sources: Sources): Value {
+  if (source.from === 'outputs') return { problem: `output "${key}" was not written` };
   if (source.from === 'text') return { text: expandText(source.text, sources.scope) };
   return source.from === 'file' ? readFile(key, source.path, sources) : sources.output.text(key, source.from);
 }
