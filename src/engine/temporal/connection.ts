@@ -23,14 +23,47 @@ export type EngineAccess<C> = {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** The status of gRPC. */
+const CANCELLED = 1;
 /** The waits of the client after an outage: those of the library grow to minutes. */
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 };
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type NextCall = Parameters<Interceptor>[1];
+
+/**
+ * Lets calls on a closed connection fail. The library waits before it repeats a failed call; if the connection is closed by
+ * then, the call throws out of a timer, which would end the process. (The library uses only the public methods of a call.)
+ */
+export const failAfterClose: Interceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as ReturnType<Interceptor>;
+  } catch (error) {
+    return failedCall(messageOf(error)) as ReturnType<Interceptor>;
+  }
+};
+
+function failedCall(details: string): ReturnType<NextCall> {
+  return {
+    start: (metadata, listener) => {
+      setImmediate(() => listener?.onReceiveStatus?.({ code: CANCELLED, details, metadata }));
+    },
+    cancelWithStatus: () => {},
+    getPeer: () => '',
+    getAuthContext: () => null,
+    sendMessage: () => {},
+    sendMessageWithContext: () => {},
+    startRead: () => {},
+    halfClose: () => {},
+  };
+}
 
 /** Connects a client. Throws a `WfError`: `usage` for settings that cannot be used, `unreachable`. */
 export async function connectClient(settings: EngineSettings): Promise<EngineAccess<Connection>> {
   const { Connection } = await packages.client();
   const { connectionOptions, namespace } = await connectOptions(settings);
-  const options = { ...connectionOptions, channelArgs, connectTimeout: CONNECT_TIMEOUT_MS } as ConnectionOptions;
+  const own = { channelArgs, connectTimeout: CONNECT_TIMEOUT_MS, interceptors: [failAfterClose] };
+  const options = { ...connectionOptions, ...own } as ConnectionOptions;
   const connection = await reaching(settings, options.address, () => Connection.connect(options));
   return admitted(connection, namespace, settings);
 }
