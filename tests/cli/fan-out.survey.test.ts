@@ -77,12 +77,12 @@ describe('a fan-out whose wf is killed at random moments', () => {
       withPlace(
         {
           'w.yaml': `steps:
-  - {name: a, parallel: {items: "\`seq -f i%g 60\`", maxConcurrent: 4}, command: 'sh -c "echo a[$ITEM] >> ledger; sleep 0.02"'}
-  - {name: b, parallel: {items: "\`seq -f i%g 60\`", maxConcurrent: 4}, command: 'sh -c "echo b[$ITEM] >> ledger; sleep 0.02"'}
+  - {name: a, parallel: {items: "\`seq -f i%g 200\`", maxConcurrent: 4}, command: 'sh -c "echo a[$ITEM] >> ledger; sleep 0.02"'}
+  - {name: b, parallel: {items: "\`seq -f i%g 200\`", maxConcurrent: 4}, command: 'sh -c "echo b[$ITEM] >> ledger; sleep 0.02"'}
 `,
         },
         async ({ json, start, cwd }) => {
-          const all = ['a', 'b'].flatMap((name) => Array.from({ length: 60 }, (_, index) => `${name}[i${index + 1}]`));
+          const all = ['a', 'b'].flatMap((name) => Array.from({ length: 200 }, (_, index) => `${name}[i${index + 1}]`));
           let left = all.toSorted();
           let kills = 0;
           for (let args = ['run', 'w.yaml']; left.length > 0; args = ['retry', '@latest']) {

@@ -22,6 +22,6 @@ export async function serveAs(options: readonly string[], place: WfOptions): Pro
 /** A directory until the test ends: it is removed after whatever the test has started since has ended. */
 export function ownDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }
