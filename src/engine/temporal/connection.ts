@@ -31,11 +31,21 @@ const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconn
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type NextCall = Parameters<Interceptor>[1];
 
+type Client = Awaited<ReturnType<typeof packages.client>>;
+
+/** The interceptors of a connection: what repeats failed calls, as in connections without own interceptors, and below it. */
+export function interceptorsOf({
+  makeGrpcRetryInterceptor,
+  defaultGrpcRetryOptions,
+}: Pick<Client, 'makeGrpcRetryInterceptor' | 'defaultGrpcRetryOptions'>): Interceptor[] {
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), failAfterClose];
+}
+
 /**
  * Lets calls on a closed connection fail. The library waits before it repeats a failed call; if the connection is closed by
  * then, the call throws out of a timer, which would end the process. (The library uses only the public methods of a call.)
  */
-export const failAfterClose: Interceptor = (options, nextCall) => {
+const failAfterClose: Interceptor = (options, nextCall) => {
   try {
     return nextCall(options) as ReturnType<Interceptor>;
   } catch (error) {
@@ -46,7 +56,11 @@ export const failAfterClose: Interceptor = (options, nextCall) => {
 function failedCall(details: string): ReturnType<NextCall> {
   return {
     start: (metadata, listener) => {
-      setImmediate(() => listener?.onReceiveStatus?.({ code: CANCELLED, details, metadata }));
+      setImmediate(() => {
+        // As from a call without a response: what repeats calls expects one before the status.
+        listener?.onReceiveMessage?.(null);
+        listener?.onReceiveStatus?.({ code: CANCELLED, details, metadata });
+      });
     },
     cancelWithStatus: () => {},
     getPeer: () => '',
@@ -60,9 +74,9 @@ function failedCall(details: string): ReturnType<NextCall> {
 
 /** Connects a client. Throws a `WfError`: `usage` for settings that cannot be used, `unreachable`. */
 export async function connectClient(settings: EngineSettings): Promise<EngineAccess<Connection>> {
-  const { Connection } = await packages.client();
+  const { Connection, ...client } = await packages.client();
   const { connectionOptions, namespace } = await connectOptions(settings);
-  const own = { channelArgs, connectTimeout: CONNECT_TIMEOUT_MS, interceptors: [failAfterClose] };
+  const own = { channelArgs, connectTimeout: CONNECT_TIMEOUT_MS, interceptors: interceptorsOf(client) };
   const options = { ...connectionOptions, ...own } as ConnectionOptions;
   const connection = await reaching(settings, options.address, () => Connection.connect(options));
   return admitted(connection, namespace, settings);
