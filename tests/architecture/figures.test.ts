@@ -20,7 +20,7 @@ const limits: Figures = {
   // And the form of Dagu 2.15: its actions, and names with a scope.
   // And locks of steps and runs: their checks, and the rate of a pool.
   files: 608,
-  lines: 84_400,
+  lines: 84_600,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,
