@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { neededFacts } from '#core/run/policies.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
-import type { Step, Workflow } from '#core/workflow.ts';
+import type { PublishedOutput, Step, Workflow } from '#core/workflow.ts';
 import type { Environment } from '#environment/environment.ts';
 import type { Captured } from '#environment/precondition.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
@@ -131,9 +131,19 @@ export function stepEnvironment(context: AttemptContext): Environment {
   };
 }
 
+/** Whether the program of a step writes outputs into a file. */
+export function hasDeclaredOutputs({ published = [] }: Step): boolean {
+  return published.some(isDeclared);
+}
+
+/** Whether the program of the step writes the output into its file. */
+export function isDeclared({ value }: PublishedOutput): boolean {
+  return 'from' in value && value.from === 'outputs';
+}
+
 /** The file for the `outputs` of a step. */
 function outputsFile({ step, files }: AttemptContext): Environment {
-  if (step.published?.some(({ value }) => 'from' in value && value.from === 'outputs') !== true) return {};
+  if (!hasDeclaredOutputs(step)) return {};
   const file = join(files.scratch(), `outputs-${Math.random().toString(36).slice(2, 12)}`);
   return { WF_OUTPUT_FILE: file, DAGU_OUTPUT_FILE: file };
 }

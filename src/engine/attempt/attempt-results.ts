@@ -11,7 +11,13 @@ import type { Scope } from '#executors/executor.ts';
 import { isAskedToEnd } from '#processes/end-signal.ts';
 import type { LogFile } from '#store/logs.ts';
 import { pathFrom } from '#system/files.ts';
-import { type AttemptContext, captureFor, type NeededFacts, type StepScope } from './attempt-context.ts';
+import {
+  type AttemptContext,
+  captureFor,
+  hasDeclaredOutputs,
+  type NeededFacts,
+  type StepScope,
+} from './attempt-context.ts';
 import { lineTest, searchLines } from './line-search.ts';
 import { type AttemptOutput, isDeviceFull } from './output/attempt-output.ts';
 import { OutputCopy } from './output/output-copy.ts';
@@ -116,8 +122,7 @@ type OutputContext = { readonly context: AttemptContext; readonly scope: Scope; 
 async function withOutput(outcome: Outcome, own: OutputContext): Promise<Outcome> {
   if (outcome.status !== 'succeeded' && outcome.status !== 'failed') return outcome;
   // What a failed program wrote into its file is not published.
-  const isDeclared = own.context.step.published?.some(({ value }) => 'from' in value && value.from === 'outputs');
-  if (outcome.status === 'failed' && isDeclared === true) return outcome;
+  if (outcome.status === 'failed' && hasDeclaredOutputs(own.context.step)) return outcome;
   const read = await readOutputs(own);
   if ('outputs' in read) return { ...outcome, outputs: { ...outcome.outputs, ...read.outputs } };
   return outcome.status === 'succeeded' ? failed(read.problem) : outcome;

@@ -8,6 +8,7 @@ import type { OutputSource, PublishedOutput, Step } from '#core/workflow.ts';
 import type { Scope } from '#executors/executor.ts';
 import { errorCode, messageOf } from '#system/errors.ts';
 import { openRegular, pathFrom, removeIfPossible } from '#system/files.ts';
+import { isDeclared } from '../attempt-context.ts';
 import { type AttemptOutput, readOutput } from './attempt-output.ts';
 
 /** The sources of published outputs. */
@@ -24,7 +25,7 @@ export async function publishedOutputs(
   sources: Sources,
 ): Promise<{ readonly outputs: Outputs } | { readonly problem: string }> {
   const outputs: Record<string, string> = {};
-  const declared = published.filter(({ value }) => isDeclared(value));
+  const declared = published.filter(isDeclared);
   const written = declared.length === 0 ? new Map<string, string>() : readWritten(declared, sources);
   if ('problem' in written) return written;
   for (const { key, value } of published) {
@@ -35,10 +36,6 @@ export async function publishedOutputs(
     else outputs[key] = read.text;
   }
   return { outputs };
-}
-
-function isDeclared(value: PublishedOutput['value']): boolean {
-  return 'from' in value && value.from === 'outputs';
 }
 
 const ASSIGNMENT = /^([^=<\s]+)=(.*)$/;
