@@ -128,7 +128,7 @@ function isRemote({ owner }: Pick<RunRef, 'owner'>): boolean {
   return owner !== null && 'engine' in owner;
 }
 
-/** The address of the engine that carries out a run; null: this machine. A retry goes where the run before it was. */
+/** The address of the engine that executes a run; null: this machine. A retry goes where the run before it was. */
 function engineOf({ retryOf }: Pick<RunRequest, 'retryOf'>, { settings }: Config, archive: RunArchive): string | null {
   const { value, level } = settings.read('engine');
   const before = retryOf === null || level === 'flag' ? [] : archive.readEvents(retryOf).events;

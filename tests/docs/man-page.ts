@@ -38,7 +38,7 @@ const stepEnvironment: readonly (readonly [string, string])[] = [
   ],
   [
     'WF_SCHEDULED_FOR, WF_SCHEDULED_DATE, WF_PREVIOUS_FOR',
-    'The moment for which the run was started, its day, and the moment before it whose run succeeded.',
+    'The moment for which the run was started, its day, and the last earlier moment whose run succeeded.',
   ],
   ['WF_OUTPUT_FILE', 'In a step with outputs: the file into which it writes them.'],
   ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: the status of the run, the first failed step, and its error.'],

@@ -293,7 +293,7 @@ type InputFields = {
 /** The moment for which a run was started, such as that of its schedule. */
 export type ScheduledMoment = {
   readonly scheduledFor: number;
-  /** The moment before it whose run succeeded; absent: there is none. */
+  /** The last earlier moment whose run succeeded; absent if there is none. */
   readonly previousFor?: number;
 };
 
