@@ -64,13 +64,12 @@ function writeBlock(name: string, text: string, { cwd, home }: Place): void {
 
 function run(script: string, { cwd, home, bin }: Place): Promise<{ code: number | null; printed: string }> {
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home, LANG: 'C.UTF-8' };
-  const child = spawn('sh', ['-ec', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Through one pipe: from two, texts that arrive together may be read in another order.
+  const child = spawn('sh', ['-ec', `exec 2>&1; ${script}`], { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
-  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
   return new Promise((done) =>
     child.on('close', (code) => done({ code, printed: printed.replaceAll(home, '/home/you') })),
   );

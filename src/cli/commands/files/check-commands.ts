@@ -73,9 +73,10 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       const { color, unicode } = console.errTerminal;
       const sources = checked.flatMap((file) => file.sources);
       if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
+      // Where both streams go to one file, the diagnostics come first.
+      await console.err.drained();
       for (const { file, valid, form, ignored } of checked) {
         const ofForm = form === undefined ? '' : ' (Dagu 2.15 form)';
-
         for (const line of ignored.map(ignoredLine)) console.out.write(`${escapeControls(line)}\n`);
         if (valid) console.out.write(`${escapeControls(file)}: valid${ofForm}\n`);
       }
