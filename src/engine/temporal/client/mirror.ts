@@ -121,8 +121,10 @@ export class Mirror {
   async #askOnce(limitMs: number): Promise<boolean> {
     const { access, handle, recorded } = this.#parts;
     const after = recorded();
-    const ask = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
-    const answer = await access.connection.withDeadline(Date.now() + limitMs, ask).catch(() => null);
+    const query = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
+    const ask = () => access.connection.withDeadline(Date.now() + limitMs, query);
+    // A worker refuses if it was given events before their task; that comes with the next question.
+    const answer = await ask().catch((error: unknown) => (isRefusal(error) ? ask().catch(() => null) : null));
     if (answer !== null) this.#held = { ...answer, after };
     this.#release();
     return answer !== null;
@@ -186,6 +188,13 @@ function keepLogs(logs: LogStore, { step, attempt, logs: ends }: AttemptEndRepor
     closeSync(log.stdoutFd);
     if (isSeparate) closeSync(log.stderrFd);
   }
+}
+
+/** The code of gRPC for a query that a worker refuses. */
+const REFUSED = 3;
+
+function isRefusal(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === REFUSED;
 }
 
 /** Codes of gRPC for a server that may come back. */
