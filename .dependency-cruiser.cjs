@@ -93,7 +93,7 @@ const FOLDERS = {
   // The switch of accelerators, short replacements for builtin modules that take long to load, and flags of V8.
   fast: { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files|time-limit)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files|time-limit|trees/open-directory)[.]ts$'],
     builtins: [ANY],
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
@@ -109,7 +109,7 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      'system/(clock|descriptors|engine-address|glob|pattern|files|time-limit|turns)[.]ts$',
+      'system/(clock|descriptors|engine-address|glob|pattern|files|time-limit|trees/(copy-file|open-directory|walk-files)|turns)[.]ts$',
     ],
     packages: ['re2js', 'yaml', '@temporalio/(activity|client|common|envconfig|proto|worker|workflow)'],
     builtins: [ANY],
@@ -207,7 +207,7 @@ const FOLDERS = {
       'language/(formats|locate|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
-      'system/(engine-address|glob|files|near-names|stack|time-limit|turns|zoned-time)[.]ts$',
+      'system/(engine-address|glob|files|near-names|stack|time-limit|trees/copy-file|turns|zoned-time)[.]ts$',
     ],
     packages: ['commander'],
     builtins: [ANY],

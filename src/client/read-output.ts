@@ -29,6 +29,7 @@ const needed: {
   'step.blocked': { step: 'text', attempt: 'number', why: 'text', name: 'text' },
   'step.acquired': { step: 'text', attempt: 'number' },
   'step.started': { step: 'text', attempt: 'number' },
+  'artifact.kept': { step: 'text', attempt: 'number', path: 'text', bytes: 'number', sha256: 'text' },
   'step.contained': { step: 'text', attempt: 'number', container: 'object' },
   'step.serving': { step: 'text', attempt: 'number' },
   'step.ending': { step: 'text', attempt: 'number' },

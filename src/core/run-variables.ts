@@ -19,6 +19,8 @@ export const runVariables = {
   ],
   /** Of a step with `outputs`. */
   outputs: ['WF_OUTPUT_FILE', 'DAGU_OUTPUT_FILE'],
+  /** Of a step with `artifacts`. */
+  artifacts: ['WF_ARTIFACTS_DIR', 'DAG_RUN_ARTIFACTS_DIR'],
   items: ['WF_ITEM_INDEX', 'WF_ITEM_COUNT'],
   /** The end of a run, or its waiting steps, for handlers. */
   end: ['WF_STATUS', 'WF_FAILED_STEP', 'WF_ERROR', 'WF_WAITING_STEPS', 'DAG_RUN_STATUS'],

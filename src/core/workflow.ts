@@ -225,6 +225,22 @@ export function lockNameProblem(name: string): string | null {
   return `${JSON.stringify(name)} is not the name of a lock: at most 100 letters, digits, ".", "_", ":" and "-", not "." first`;
 }
 
+/**
+ * Files that a step keeps after an attempt with that end: those that match a pattern, relative to the directory of the step.
+ */
+export type ArtifactRule = {
+  readonly path: Template;
+  readonly when: 'always' | 'success' | 'failure';
+  /** Without a match, or if a match cannot be kept, the attempt fails. */
+  readonly required?: true;
+  /** The folder of the files within the artifacts of the step; absent: none. */
+  readonly name?: string;
+};
+
+/** The most bytes and files that a run keeps: 1 GiB, unless its workflow says otherwise, and 10,000 files. */
+export const MAX_ARTIFACT_BYTES = 2 ** 30;
+export const MAX_ARTIFACTS = 10_000;
+
 /** The locks of a step or a run; absent without any. `lockTimeoutMs`: how long it waits for them; absent: no limit. */
 export type Locking = { readonly locks?: readonly Lock[]; readonly lockTimeoutMs?: number };
 
@@ -263,6 +279,8 @@ export type Step = Locking & {
   readonly output: string | null;
   /** Values for `${ID.output.KEY}`, in the place of a variable; absent without them. */
   readonly published?: readonly PublishedOutput[];
+  /** Absent: the step keeps no files. Empty: only those that its program puts into `$WF_ARTIFACTS_DIR`. */
+  readonly artifacts?: readonly ArtifactRule[];
   readonly env: readonly Assignment[];
   /** A signal name such as `SIGTERM`. */
   readonly signalOnStop: string;
@@ -454,6 +472,8 @@ export type Workflow = Locking & {
   readonly maxConcurrent?: number;
   /** Maximum size of an output, in bytes; absent for the default. */
   readonly maxOutputBytes?: number;
+  /** The most bytes of the files that a run keeps; absent for the default. */
+  readonly maxArtifactBytes?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
   readonly numbers?: readonly NumberText<RunNumberKey>[];

@@ -93,6 +93,7 @@ export function eventLine(event: StoredEvent): Line | null {
     case 'step.acquired':
     case 'step.contained':
     case 'step.ready':
+    case 'artifact.kept':
       return null;
   }
 }

@@ -86,6 +86,11 @@ export type RawLock = string | (Keys<'name', string> & Keys<'slots', number> & {
 /** `locks` and their time limit. */
 export type RawLocks = { readonly locks?: string | readonly RawLock[] } & Keys<'lockTimeoutSec', number>;
 
+/** Files to keep, or their pattern. */
+export type RawArtifact =
+  | string
+  | (Keys<'path' | 'name', string> & Keys<'required', boolean> & { readonly when?: 'always' | 'success' | 'failure' });
+
 /** An entry of `outputs`. */
 export type RawDeclaredOutput = { readonly name?: string; readonly type?: 'string' | 'json' };
 
@@ -105,6 +110,7 @@ export type RawAction = Keys<
     readonly logOutput?: LogOutput;
     readonly output?: string | JsonObject;
     readonly outputs?: readonly RawDeclaredOutput[];
+    readonly artifacts?: string | readonly RawArtifact[];
     readonly executor?: RawExecutor;
     readonly container?: string | RawContainer;
     readonly service?: boolean | RawService;
@@ -214,6 +220,7 @@ export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | '
     readonly logOutput?: LogOutput;
     /** Shared by the steps that name no executor or container of their own. */
     readonly container?: string | RawContainer;
+    readonly artifacts?: Keys<'maxMiB', number>;
     readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };
   };
 

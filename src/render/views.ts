@@ -1,5 +1,6 @@
 /** The views that commands print, each loaded when it is printed. */
 export const views = {
+  artifacts: () => import('./views/artifact-table.ts'),
   diagnostics: () => import('./views/diagnostics.ts'),
   graph: () => import('./graph/render-graph.ts'),
   history: () => import('./views/history-table.ts'),

@@ -1,4 +1,5 @@
 /** What other folders use of stored runs: find, read, show, mark and remove them. */
+export { type Artifact, listArtifacts, requireSafeNames, TAR_END, tarHeader, tarPadding } from './history/artifacts.ts';
 export { evolveIfFit, foldRun } from './history/fold-run.ts';
 export {
   anyRun,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { StoredEvent } from '#core/run/run.ts';
 import { WfError } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
+import { createArtifacts } from './files/artifacts/artifact-files.ts';
 import { makePrivateDirectory, makeTemporaryDirectory, storing } from './files/disk/private-files.ts';
 import { createRunLogs } from './files/logs/run-logs.ts';
 import { checkRunId } from './files/run-directory.ts';
@@ -13,6 +14,7 @@ type MemoryRun = { readonly snapshot: Snapshot; readonly logs: LogStore; readonl
 /** Runs that are not stored (`--no-history`): events in memory, files in a private directory until `close`. */
 export function createMemoryStore({ tempDir }: { readonly tempDir: () => string }): RunStore {
   const runs = new Map<string, MemoryRun>();
+  const artifacts = { directory: '', open: () => null };
   return {
     create: (snapshot) => {
       checkRunId(snapshot.runId);
@@ -25,7 +27,9 @@ export function createMemoryStore({ tempDir }: { readonly tempDir: () => string 
     },
     read: (runId) => {
       const run = runs.get(runId);
-      return run === undefined ? null : { ...run.snapshot, events: [...run.events], damage: [], logs: run.logs };
+      return run === undefined
+        ? null
+        : { ...run.snapshot, events: [...run.events], damage: [], logs: run.logs, artifacts };
     },
     list: () => [...runs.keys()].reverse(),
   };
@@ -33,6 +37,11 @@ export function createMemoryStore({ tempDir }: { readonly tempDir: () => string 
 
 function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: string): RunJournal {
   let isOpen = true;
+  const makeScratch = () => {
+    const scratch = join(directory, 'scratch');
+    storing('create', scratch, () => makePrivateDirectory(scratch));
+    return scratch;
+  };
   return {
     runId: snapshot.runId,
     path: null,
@@ -45,11 +54,8 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: s
     flush: () => Promise.resolve(),
     queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
-    scratch: () => {
-      const scratch = join(directory, 'scratch');
-      storing('create', scratch, () => makePrivateDirectory(scratch));
-      return scratch;
-    },
+    artifacts: createArtifacts(join(directory, 'artifacts'), makeScratch),
+    scratch: makeScratch,
     // No other process knows of the run.
     listen: () => Promise.resolve(),
     close: async () => {

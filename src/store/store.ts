@@ -21,6 +21,25 @@ export type StoredRun = Snapshot & {
   /** Damage of the journal, as sentences; empty if there is none. */
   readonly damage: readonly string[];
   readonly logs: StoredLogs;
+  readonly artifacts: StoredArtifacts;
+};
+
+/** The kept files of a run on this machine. */
+export type StoredArtifacts = {
+  readonly directory: string;
+  /**
+   * Opens a file for reading by the step or instance, and its path, as its event names them; the caller closes it. Null if it
+   * is gone. Never follows a link. Throws a `WfError` `storage`.
+   */
+  readonly open: (step: string, path: string) => number | null;
+};
+
+/** The kept files of a run for its owner. Methods throw a `WfError` `storage`. */
+export type ArtifactStore = {
+  /** Creates a private directory, which is removed with the scratch files of the run. */
+  readonly stage: () => string;
+  /** Replaces the files of a step or instance by those in a staged directory, which then is gone; null: by none. */
+  readonly replace: (step: string, staged: string | null) => void;
 };
 
 /** The files that the attempts of a run write. */
@@ -28,6 +47,8 @@ export type RunFiles = {
   /** The journal on this machine; null without one. */
   readonly path: string | null;
   readonly logs: LogStore;
+  /** Absent: the engine refuses steps that keep files. */
+  readonly artifacts?: ArtifactStore;
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;
 };

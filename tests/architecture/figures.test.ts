@@ -20,8 +20,9 @@ const limits: Figures = {
   // And the form of Dagu 2.15: its actions, and names with a scope.
   // And locks of steps and runs: their checks, and the rate of a pool.
   // And what refuses events that a worker on Temporal was given before their task.
-  files: 609,
-  lines: 84_600,
+  // And artifacts: src/system/trees, and what keeps, stores and lists them.
+  files: 618,
+  lines: 85_800,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,
@@ -52,8 +53,8 @@ const limits: Figures = {
     service: 8,
     // Locks are loaded with the first one.
     store: 11,
-    // And times in time zones.
-    system: 15,
+    // And times in time zones, and directories whose entries are opened and copied.
+    system: 18,
   },
 };
 

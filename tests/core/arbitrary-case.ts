@@ -129,6 +129,7 @@ const node = fc.record({
   approval: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: approval }),
   answer: fc.constantFrom('approved' as const, 'approved' as const, 'rejected' as const),
   policies,
+  keeps: fc.boolean(),
   script,
   factList,
   /** The earlier steps (in an order of its own, not the order of the file) that it depends on. */
@@ -172,13 +173,14 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
   })
   .map(({ nodes: drawn, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
     const nodes = drawn.map((node) => (node.service === 'none' ? node : { ...node, fanOut: null }));
-    const steps = nodes.map(({ policies, edges, place, service, fanOut, approval }, number) => {
+    const steps = nodes.map(({ policies, edges, place, service, fanOut, approval, keeps }, number) => {
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
       const { items, isRestored, ...policy } = fanOut ?? { items: [], isRestored: false };
       const asked = approval === null ? {} : { approval };
       const settings = fanOut === null ? asked : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
       const own = service === 'none' ? settings : { repeat: null, service: anyBackgroundStep };
-      return { place, made: step(`s${number}`, { ...policies, ...own, depends }) };
+      const artifacts = keeps && service === 'none' ? { artifacts: [] } : {};
+      return { place, made: step(`s${number}`, { ...policies, ...own, ...artifacts, depends }) };
     });
     const instances = nodes.flatMap(({ fanOut }, number) =>
       (fanOut?.items ?? []).map((item, index) => [`s${number}[k${index}]`, item] as const),

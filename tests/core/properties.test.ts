@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { firstItems } from '#core/data/collections.ts';
 import { buildGraph } from '#core/graph.ts';
 import { evolve } from '#core/run/evolve.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
@@ -23,7 +24,7 @@ import { handlerKind, type Step } from '#core/workflow.ts';
 import fc from '../support/fast-check.ts';
 import { arbitraryCase, type Case } from './arbitrary-case.ts';
 import { expectedEnding, expectedHandlers, expectedStatuses } from './oracle.ts';
-import { AHEAD, SimulatedWorld } from './simulated-world.ts';
+import { AHEAD, keptBy, SimulatedWorld } from './simulated-world.ts';
 
 /** Checks a property of many random runs, each played to its end. */
 function forRandomRuns(
@@ -340,6 +341,28 @@ test('the counters match the steps', () => {
       expect(after.held).toBe(all.filter(({ waitingFor }) => waitingFor === 'approval').length);
       expect(after.active).toBe([...all, ...instances].filter((step) => isActive(step) && !isServing(step)).length);
       expect(after.settled).toBe(all.filter(isSettled).length);
+    }
+  });
+});
+
+test('a step has the artifacts of its last attempt, which are recorded before the end of that', () => {
+  forRandomRuns(400, ({ run }, _, events) => {
+    const recorded = ofType(events, 'artifact.kept');
+    const all = [...steps(run)].flatMap((state) => [state, ...instancesOf(run, state)]);
+    for (const { name, attempt, artifacts, restored } of all) {
+      const files = artifacts === undefined ? [] : [...firstItems(artifacts.files, artifacts.files.length)];
+      const own = recorded.filter((event) => event.step === name && event.attempt === attempt);
+      expect(files).toEqual(own.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })));
+      if (restored) expect(artifacts).toBeUndefined();
+      // An attempt that was withdrawn, which only a cancel leads to, keeps nothing.
+      else if (run.cancellation === null && attempt > 0) {
+        expect(files).toEqual(keptBy(stepNode(run, name), attempt) ?? []);
+      }
+    }
+    for (const [index, event] of events.entries()) {
+      if (event.type !== 'artifact.kept') continue;
+      const end = events.slice(index).find((other) => endsAttempt(other) && other.step === event.step);
+      expect(end).toMatchObject({ attempt: event.attempt });
     }
   });
 });

@@ -51,6 +51,23 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'kept-files': () => {
+    const recorder = new Recorder({
+      steps: [step('build', { artifacts: [{ path: 'dist', when: 'always' }], retry: { limit: 1, intervalMs: 100 } })],
+    });
+    const { run } = recorder;
+    const file = (path: string) => ({ path, bytes: path.length, sha256: '0'.repeat(64) });
+    const end = { type: 'attempt-ended', step: 'build' } as const;
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    run.begin('build');
+    run.send({ ...end, at: run.now, attempt: 1, outcome: failure(), kept: [file('a'), file('log')] });
+    run.fire('build');
+    run.begin('build');
+    run.send({ ...end, at: run.now, attempt: 2, outcome: success(), kept: [file('dist/a.js')] });
+    return recorder.recording;
+  },
+
   'waits-for-a-lock': () => {
     const recorder = new Recorder({ steps: [step('load')] });
     const { run } = recorder;

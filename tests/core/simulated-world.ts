@@ -1,6 +1,7 @@
+import { given } from '#core/data/collections.ts';
 import { buildGraph } from '#core/graph.ts';
 import { mayStartAhead } from '#core/run/policies.ts';
-import type { Outcome, RunEvent, RunInput } from '#core/run/run.ts';
+import type { KeptFile, Outcome, RunEvent, RunInput } from '#core/run/run.ts';
 import { initialRun, isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
@@ -19,6 +20,13 @@ export type Move = {
   readonly after: RunState;
   readonly events: readonly RunEvent[];
 };
+
+/** The files that an attempt keeps: none, one or two; undefined for a step without artifacts. */
+export function keptBy({ artifacts, name, fanOut }: Step, attempt: number): readonly KeptFile[] | undefined {
+  if (artifacts === undefined || fanOut !== undefined) return undefined;
+  const paths = ['a', 'b'].slice(0, (name.length + attempt) % 3);
+  return paths.map((path) => ({ path: `${attempt}/${path}`, bytes: attempt, sha256: path }));
+}
 
 type Attempt = {
   readonly step: string;
@@ -150,7 +158,9 @@ export class SimulatedWorld {
       return;
     }
     const facts = { ...factOf(this.#case, this.#node(step), attempt), random: (choice % 10) / 10 };
-    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome: this.#outcome(made, choice), facts });
+    const kept = keptBy(this.#node(step), attempt);
+    const outcome = this.#outcome(made, choice);
+    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome, facts, ...given({ kept }) });
   }
 
   /** Null for a step without items, and for a fan-out whose items cannot be read. */

@@ -22,6 +22,7 @@ function world() {
     events: known,
     damage: [],
     logs: null as never,
+    artifacts: null as never,
   };
   const run: PastRun = { runId: 'r', state: foldRun(null, []).state, stored, damage: [] };
   const queue: (StoredEvent | Error | 'end')[] = [];

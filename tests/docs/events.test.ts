@@ -22,6 +22,16 @@ const ofOthers: readonly StoredEvent[] = [
     daemon: 'unix:///var/run/docker.sock',
   },
   {
+    type: 'artifact.kept',
+    seq: 9,
+    at: 0,
+    step: 'build',
+    attempt: 1,
+    path: 'dist/app.js',
+    bytes: 5120,
+    sha256: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
+  },
+  {
     type: 'step.blocked',
     seq: 7,
     at: 0,

@@ -16,6 +16,7 @@ const outputs: readonly (readonly [command: string, schema: string])[] = [
   ['wf reject', 'run-summary.json'],
   ['wf history', 'history.json'],
   ['wf list', 'list.json'],
+  ['wf artifacts', 'artifacts.json'],
   ['wf gc', 'gc.json'],
   ['wf validate', 'validate.json'],
   ['wf dry', 'plan.json'],
@@ -49,11 +50,14 @@ handlerOn:
     script: echo over
 `;
 
+const kept = 'steps:\n  - {command: "true", artifacts: kept.yaml}\n';
+
 async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {
-  await withPlace({ 'etl.yaml': etl, 'bad.yaml': 'steps:\n  - nam: a\n' }, async (place) => {
+  await withPlace({ 'etl.yaml': etl, 'kept.yaml': kept, 'bad.yaml': 'steps:\n  - nam: a\n' }, async (place) => {
     mkdirSync(join(place.cwd, 'home/dags/group'), { recursive: true });
     writeFileSync(join(place.cwd, 'home/dags/group/etl.yaml'), etl);
     writeFileSync(join(place.cwd, 'home/dags/bad.yaml'), 'steps: []\n');
+    await place.wf('run', 'kept.yaml');
     await place.wf('run', 'etl.yaml');
     await place.wf('run', 'etl.yaml');
     await place.wf('run', 'etl', '--dags', 'home/dags');
@@ -71,6 +75,7 @@ describe('printed JSON', () => {
         ['run-summary.json', ['mark', '@latest', 'load', 'failed']],
         ['history.json', ['history']],
         ['list.json', ['list']],
+        ['artifacts.json', ['artifacts', 'kept']],
         ['gc.json', ['gc', '--keep', '1']],
         ['validate.json', ['validate', 'etl.yaml', 'bad.yaml', 'none.yaml']],
         ['plan.json', ['dry', 'etl.yaml']],

@@ -41,6 +41,10 @@ const stepEnvironment: readonly (readonly [string, string])[] = [
     'The moment for which the run was started, its day, and the last earlier moment whose run succeeded.',
   ],
   ['WF_OUTPUT_FILE', 'In a step with outputs: the file into which it writes them.'],
+  [
+    'WF_ARTIFACTS_DIR',
+    'In a step with artifacts, or that mentions it: the directory whose files are kept with the run.',
+  ],
   ['WF_STATUS, WF_FAILED_STEP, WF_ERROR', 'In handlers: the status of the run, the first failed step, and its error.'],
   ['WF_WAITING_STEPS', 'In the handler wait: the steps that wait for approval, with commas between them.'],
 ];

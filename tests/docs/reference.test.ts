@@ -16,6 +16,8 @@ const sections: readonly (readonly [path: string, title: string])[] = [
   ['steps', 'A step'],
   ['steps.preconditions', 'A precondition'],
   ['steps.locks', 'A lock'],
+  ['artifacts', 'artifacts'],
+  ['steps.artifacts', 'An artifact'],
   ['steps.outputs', 'An entry of `outputs`'],
   ['steps.continueOn', 'continueOn'],
   ['steps.retryPolicy', 'retryPolicy'],

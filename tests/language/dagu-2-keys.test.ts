@@ -41,7 +41,6 @@ const sameTop: { readonly [key: string]: string } = {
   shell: 'shell: bash -e',
   defaults: 'defaults: {timeout_sec: 5}',
   retry_policy: 'defaults: {retry_policy: {limit: 3, interval_sec: 1}}',
-  artifacts: 'artifacts: {enabled: true}',
   log_dir: 'log_dir: /tmp/logs',
   handler_on: 'handler_on: {init: {command: echo}, success: {command: echo}}',
   smtp: 'smtp: {host: localhost, port: "587"}',
@@ -159,6 +158,7 @@ const differsTop: { readonly [key: string]: readonly [text: string, inDagu: read
 };
 
 const refusedTop: { readonly [key: string]: string } = {
+  artifacts: '{enabled: true}',
   step_types: '{a: {}}',
   webhook: '{enabled: true}',
   s3: '{bucket: b}',

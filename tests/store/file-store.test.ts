@@ -13,9 +13,10 @@ test('a run is read back as it was created and written', async () => {
   expect(run.append(events(1, 3))).toEqual(stored(events(1, 3), 3));
   await run.close();
 
-  const { logs, ...read } = store.read('r1') ?? {};
+  const { logs, artifacts, ...read } = store.read('r1') ?? {};
   expect(read).toEqual({ ...snapshot('r1'), events: stored(events(3)), damage: [] });
   expect(logs?.file('load', 2, 'stdout').path).toEqual(run.logs.file('load', 2, 'stdout').path);
+  expect(artifacts?.open('load', 'none')).toBeNull();
 });
 
 test('another process sees every event as soon as it is appended', async () => {

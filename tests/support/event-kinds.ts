@@ -14,6 +14,7 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'step.acquired': true,
   'step.started': true,
   'step.contained': true,
+  'artifact.kept': true,
   'step.serving': true,
   'step.ending': true,
   'step.expanded': true,

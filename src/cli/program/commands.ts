@@ -144,6 +144,21 @@ export const addLogs: AddCommand = (program, console) => {
     });
 };
 
+/** `wf artifacts`. */
+export const addArtifacts: AddCommand = (program, console) => {
+  withLocalOnly(withAny(withCommon(program.command('artifacts'))))
+    .addArgument(runArgument('[run]').default(undefined, 'the last run'))
+    .argument('[names...]', 'a step; default: all. After "get": a run, and patterns of the listed files')
+    .description('list the files that the steps of a run have kept; "wf artifacts get" writes them')
+    .option('--to <dir>', 'with get: the directory, or - for standard output: one file, or several as tar (default: .)')
+    .option('--force', 'with get: overwrite existing files')
+    .option('--json', 'print JSON')
+    .action(async (run: string | undefined, names: string[], options) => {
+      const { artifactsCommand } = await import('../commands/history/artifacts-command.ts');
+      await artifactsCommand({ ...options, run: run ?? null, names }, console);
+    });
+};
+
 /** `wf report`. */
 export const addReport: AddCommand = (program, console) => {
   withLocalOnly(withAny(withCommon(program.command('report'))))

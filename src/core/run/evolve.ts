@@ -1,11 +1,11 @@
-import { given, itemAt } from '../data/collections.ts';
+import { given, itemAt, vectorOf, withMore } from '../data/collections.ts';
 import { addInstances, cancelInstances, newInstances } from '../fan-out/instances.ts';
 import { nodeIndex } from '../graph.ts';
 import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { attemptResult } from './outcome.ts';
-import type { Ended, FailureReason, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import type { Ended, FailureReason, KeptFile, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import { type Cancellation, isSettled, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 
 /**
@@ -54,6 +54,7 @@ const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Eve
   'step.ending': (run, { step }) => evolveStep(run, step, { isEnding: true }),
   'step.expanded': expanded,
   'step.canceling': (run, { step, message }) => cancelInstances(run, nodeIndex(run.graph, step), message),
+  'artifact.kept': artifactKept,
   'step.waiting': waiting,
   'step.ready': (run, { step }) => evolveStep(run, step, { until: null }),
   'step.held': held,
@@ -173,13 +174,26 @@ function expanded(run: RunState, event: Event<'step.expanded'>): RunState {
   return addInstances(evolveStep(run, step, change), nodeIndex(run.graph, step), items);
 }
 
-function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<'step.waiting'>): RunState {
+function artifactKept(run: RunState, { step, attempt, path, bytes, sha256 }: Event<'artifact.kept'>): RunState {
+  const { artifacts } = stepState(run, step);
+  const files = artifacts?.attempt === attempt ? artifacts.files : vectorOf<KeptFile>([]);
+  return evolveStep(run, step, { artifacts: { attempt, files: withMore(files, [{ path, bytes, sha256 }]) } });
+}
+
+/** The change by which the artifacts of an earlier attempt are gone when this one has ended. */
+function artifactsAfter({ artifacts }: StepState, attempt: number): Pick<StepState, 'artifacts'> {
+  if (artifacts === undefined || artifacts.attempt === attempt) return {};
+  return { artifacts: { attempt, files: vectorOf([]) } };
+}
+
+function waiting(run: RunState, { step, attempt, why, until, outcome, tolerated }: Event<'step.waiting'>): RunState {
   const before = stepState(run, step);
   const result = attemptResult(outcome);
   return evolveStep(run, step, {
     status: 'waiting',
     ...endOf(result),
     outputs: result.outputs ?? before.outputs,
+    ...artifactsAfter(before, attempt),
     process: null,
     waitingFor: why,
     until,
@@ -190,11 +204,12 @@ function waiting(run: RunState, { step, why, until, outcome, tolerated }: Event<
 }
 
 function held(run: RunState, event: Event<'step.held'>): RunState {
-  const { at, step, outputs, masked, tolerated, prompt, until } = event;
+  const { at, step, attempt, outputs, masked, tolerated, prompt, until } = event;
   return evolveStep({ ...run, unannounced: [...run.unannounced, step] }, step, {
     status: 'waiting',
     ...endOf(event),
     outputs,
+    ...artifactsAfter(stepState(run, step), attempt),
     ...given({ masked }),
     process: null,
     waitingFor: 'approval',
@@ -217,6 +232,7 @@ function finished(run: RunState, event: Event<'step.finished'>): RunState {
     attempt,
     ...endOf(event),
     outputs,
+    ...artifactsAfter(stepState(run, step), attempt),
     tolerated: toleratedOf(run, event),
     ...given({ masked }),
     finishedAt: at,

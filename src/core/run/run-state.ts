@@ -10,6 +10,7 @@ import {
   type Ended,
   type FinishedStatus,
   type Item,
+  type KeptFile,
   type LockHolder,
   type Outputs,
   type Owner,
@@ -44,6 +45,8 @@ export type StepState = Ended & {
   readonly finishedAt: number | null;
   /** The outputs of the last attempt that had any. */
   readonly outputs: Outputs;
+  /** The artifacts of an attempt; absent if no attempt kept any. */
+  readonly artifacts?: StepArtifacts;
   /** Names of the outputs whose values are masked because they are or contain secrets; absent if none are. */
   readonly masked?: readonly string[];
   readonly process: ProcessIdentity | null;
@@ -83,6 +86,9 @@ export type StepState = Ended & {
   /** Number of settled dependencies that prevent the step from running. */
   readonly blocking: number;
 };
+
+/** The files that an attempt kept, in their order. They are replaced, perhaps by none, when a later attempt ends. */
+export type StepArtifacts = { readonly attempt: number; readonly files: Vector<KeptFile> };
 
 /** Whether the selection of the run left the step out. */
 export function isLeftOut({ selection }: Pick<RunState, 'selection'>, step: StepState): boolean {

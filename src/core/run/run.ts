@@ -94,6 +94,12 @@ export type ToleratedBy = 'failure' | 'exitCode' | 'output';
 /** Values of `output` variables by name. */
 export type Outputs = { readonly [name: string]: string };
 
+/**
+ * A file that an attempt kept: its path within the artifacts of its step, with `/` between names, its size, and the SHA-256
+ * of its bytes in hexadecimal.
+ */
+export type KeptFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
+
 /** How an attempt ended. */
 export type Ended = {
   /** Null if it did not fail. */
@@ -276,7 +282,12 @@ type InputFields = {
   'attempt-serving': OfAttempt;
   /** Instead of `attempt-ended`: the attempt has evaluated the items of its fan-out. */
   'items-read': OfAttempt & Expanded;
-  'attempt-ended': OfAttempt & { readonly outcome: Outcome; readonly facts?: AttemptFacts };
+  /** `kept`: the artifacts of the attempt; absent if it kept none. */
+  'attempt-ended': OfAttempt & {
+    readonly outcome: Outcome;
+    readonly facts?: AttemptFacts;
+    readonly kept?: readonly KeptFile[];
+  };
   /** The time of a `step.waiting` or `step.held` has come. */
   'timer-fired': OfAttempt;
   /** The time of a `run.delayed` has come. */
@@ -354,6 +365,8 @@ type EventFields = {
   'step.expanded': OfAttempt & Expanded;
   /** Tells the engine to end all attempts of this fan-out after one instance failed. */
   'step.canceling': OfStep & { readonly message: string };
+  /** The attempt that ends now kept this file; the files of earlier attempts at the step are gone. */
+  'artifact.kept': OfAttempt & KeptFile;
   /** Tells the engine to set a timer. `attempt` is the one that has just ended, with `outcome`. */
   'step.waiting': OfAttempt & {
     readonly why: 'retry' | 'repeat';

@@ -166,9 +166,11 @@ function tooManyItems({ graph, nodes }: RunState, count: number): string | null 
   return `${items}: the run has ${before} instances of other steps and takes at most ${MAX_INSTANCES}`;
 }
 
-function attemptEnded(draft: Draft, { at, step, attempt, outcome: reported, facts }: Input<'attempt-ended'>): void {
+function attemptEnded(draft: Draft, input: Input<'attempt-ended'>): void {
+  const { at, step, attempt, outcome: reported, facts, kept = [] } = input;
   const state = stepState(draft.run, step);
   if (!hasAttempt(state) || attempt !== state.attempt) return;
+  for (const file of kept) record(draft, { type: 'artifact.kept', at, step, attempt, ...file });
   const outcome = backgroundOutcome(draft.run, nodeIndex(draft.run.graph, step), withCause(draft.run, reported));
   const written = stepNode(draft.run, step);
   const node = withNumbers(written, facts?.numbers ?? []);

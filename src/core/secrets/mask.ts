@@ -25,6 +25,8 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     case 'run.blocked':
     case 'step.blocked':
       return { ...event, name: text(event.name) };
+    case 'artifact.kept':
+      return { ...event, path: text(event.path) };
     case 'step.contained': {
       const { image } = event.container;
       return image === null ? event : { ...event, container: { ...event.container, image: text(image) } };

@@ -59,6 +59,12 @@ export type NeededFacts = ReturnType<typeof neededFacts>;
 /** Reports of an attempt at a service. */
 export type BackgroundCalls = Pick<BackgroundAttempt, 'ready' | 'giveUp'>;
 
+/** A number of kept files, and their bytes. */
+export type ArtifactSize = { readonly files: number; readonly bytes: number };
+
+/** What the steps of a run keep at present. Attempts share and change it. */
+export type ArtifactTotals = { files: number; bytes: number; readonly bySteps: Map<string, ArtifactSize> };
+
 /** Context of one attempt, provided by its run. */
 export type AttemptContext = {
   readonly runId: string;
@@ -77,6 +83,11 @@ export type AttemptContext = {
   readonly maxOutputBytes: number;
   readonly secrets: RunSecrets;
   readonly files: RunFiles;
+  /** What the steps of the run keep at present. */
+  readonly totals: ArtifactTotals;
+  /** The directory for the program's own artifacts; null: the step keeps none. */
+  readonly artifactsDir: string | null;
+  readonly warn: (message: string) => void;
   readonly variables: RunVariables;
   readonly executor: Executor;
   readonly capture: Capture;
@@ -116,11 +127,12 @@ export function captureIn(context: AttemptContext, own: Pick<StepScope, 'env' | 
 
 /** The variables that `wf` itself gives an attempt, also under the names of Blackdagger and Dagu. */
 export function stepEnvironment(context: AttemptContext): Environment {
-  const { step, number, ownVariables, output } = context;
+  const { step, number, ownVariables, output, artifactsDir } = context;
   const { log } = output;
   return {
     ...ownVariables,
     ...outputsFile(context),
+    ...(artifactsDir === null ? {} : { WF_ARTIFACTS_DIR: artifactsDir, DAG_RUN_ARTIFACTS_DIR: artifactsDir }),
     WF_STEP: step.name,
     WF_ATTEMPT: String(number),
     WF_LOG_FILE: log.stdoutPath,

@@ -52,7 +52,8 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
       await output.settle();
       return afterEnd(outcome, context);
     });
-    const report = await withFacts(context, outcome, { scope, env, cwd });
+    const ended = await withArtifacts(context, outcome, { scope, env, cwd });
+    const report = { ...ended, ...(await withFacts(context, ended.outcome, { scope, env, cwd })) };
     return numbers === undefined ? report : { ...report, facts: { ...report.facts, numbers } };
   } catch (error) {
     if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
@@ -110,6 +111,17 @@ async function runService(
 function logsOf({ step, number, files, output: { log } }: AttemptContext): readonly LogFile[] {
   const logOf = (stream: LogStream) => files.logs.file(step.name, number, stream);
   return log.stdoutPath === log.stderrPath ? [logOf('output')] : [logOf('stdout'), logOf('stderr')];
+}
+
+/** The outcome after the artifacts of the attempt were kept; `kept`: absent if the step keeps none. */
+async function withArtifacts(
+  context: AttemptContext,
+  outcome: Outcome,
+  own: StepScope,
+): Promise<Pick<AttemptReport, 'outcome' | 'kept'>> {
+  if (context.step.artifacts === undefined) return { outcome };
+  const { keepArtifacts } = await import('./keep-artifacts.ts');
+  return keepArtifacts(context, outcome, own);
 }
 
 function reportOf(outcome: Outcome): AttemptReport {

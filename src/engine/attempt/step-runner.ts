@@ -49,6 +49,7 @@ export class StepRunner {
   readonly #outputs: MaskedOutputs;
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
+  readonly #totals = { files: 0, bytes: 0, bySteps: new Map() };
   #variables: RunVariables | null = null;
   #evaluated: RunEnvironment | null = null;
 
@@ -155,6 +156,10 @@ export class StepRunner {
       maxOutputBytes,
       secrets,
       files,
+      totals: this.#totals,
+      artifactsDir:
+        step.artifacts === undefined || step.fanOut !== undefined ? null : (files.artifacts?.stage() ?? null),
+      warn: (message) => this.#parts.warn(step.name, message),
       variables,
       executor,
       capture: this.#host.capture,

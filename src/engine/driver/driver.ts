@@ -257,6 +257,7 @@ export class Driver {
       case 'step.expanded':
       case 'step.ready':
       case 'step.contained':
+      case 'artifact.kept':
       case 'step.serving':
       case 'step.answered':
       case 'step.marked':

@@ -1,6 +1,7 @@
+import { given } from '#core/data/collections.ts';
 import { beforeItems, fanOutOf } from '#core/fan-out/instances.ts';
 import { itemParams, itemVariables } from '#core/fan-out/items.ts';
-import type { AttemptFacts, Item, Outcome, RunInput } from '#core/run/run.ts';
+import type { AttemptFacts, Item, KeptFile, Outcome, RunInput } from '#core/run/run.ts';
 import {
   heldSteps,
   instancesOf,
@@ -44,6 +45,8 @@ export type AttemptReport = {
   readonly items?: readonly Item[];
   /** For a fan-out, if a variable gave it. */
   readonly maxConcurrent?: number;
+  /** The artifacts of the attempt; absent if its step keeps none. */
+  readonly kept?: readonly KeptFile[];
 };
 
 /** The outcome of an attempt that was asked to end before it started. */
@@ -56,10 +59,10 @@ export const notStarted: Outcome = {
 
 /** The input that reports the end of an attempt. */
 export function attemptEnd(
-  { outcome, facts, items, maxConcurrent }: AttemptReport,
+  { outcome, facts, items, maxConcurrent, kept }: AttemptReport,
   own: { readonly at: number; readonly step: string; readonly attempt: number },
 ): RunInput {
-  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts };
+  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts, ...given({ kept }) };
   return { type: 'items-read', ...own, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
 }
 

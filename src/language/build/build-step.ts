@@ -3,6 +3,7 @@ import { resultNames } from '#core/words/step-results.ts';
 import type {
   Approval,
   ApprovalInput,
+  ArtifactRule,
   Assignment,
   BackgroundStep,
   ExecutorSpec,
@@ -24,6 +25,7 @@ import {
   type OpenTextMap,
   type RawAction,
   type RawApproval,
+  type RawArtifact,
   type RawService,
   type RawWorkflow,
   executorOf as rawExecutorOf,
@@ -100,6 +102,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     },
     leaveBackground: action.leaveBackground ?? false,
     ...locksOf(action),
+    ...artifactsOf(action),
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
     ...serviceOf(action),
@@ -180,6 +183,28 @@ const CONTAINER_TIMEOUT_SEC = 120;
 /** Whether the step is a service. */
 export function isService({ service }: RawAction): boolean {
   return service !== undefined && service !== false;
+}
+
+/** `artifacts` with its defaults, as a part of a step; empty without it. */
+function artifactsOf({ artifacts }: RawAction): Pick<Step, 'artifacts'> {
+  if (artifacts === undefined) return {};
+  return {
+    artifacts: asList<RawArtifact>(artifacts).map((raw): ArtifactRule => {
+      const { path = '', when = 'always', required, name } = typeof raw === 'string' ? { path: raw } : raw;
+      return { path, when, ...(required === true ? { required } : {}), ...given({ name }) };
+    }),
+  };
+}
+
+const ARTIFACTS_DIR = /\b(?:WF|DAG_RUN)_ARTIFACTS_DIR\b/;
+
+/** The steps; one that mentions the directory of its artifacts keeps what is put there. */
+export function withArtifactsDir(steps: readonly Step[]): readonly Step[] {
+  if (!ARTIFACTS_DIR.test(JSON.stringify(steps))) return steps;
+  return steps.map((step) => {
+    const isKept = step.artifacts !== undefined || step.executor.type === 'docker' || step.service !== undefined;
+    return isKept || !ARTIFACTS_DIR.test(JSON.stringify(step)) ? step : { ...step, artifacts: [] };
+  });
 }
 
 /** The keys of a service as a part of a step; empty for other steps. */

@@ -42,7 +42,7 @@ import {
   runRetryOf,
   toMs,
 } from './build-policies.ts';
-import { buildStep, envOf, secretInputs, withChildOutputs, withNamedStreams } from './build-step.ts';
+import { buildStep, envOf, secretInputs, withArtifactsDir, withChildOutputs, withNamedStreams } from './build-step.ts';
 import type { Functions } from './functions.ts';
 
 /** Valid files, and the settings from outside. */
@@ -102,7 +102,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
       [...secretParams(merged.params), ...input.steps.flatMap(({ raw }) => secretInputs(raw.approval))],
     ),
     preconditions: preconditionsOf(merged.preconditions),
-    steps: withNamedStreams(withChildOutputs(stepsOf(input, merged), texts), texts),
+    steps: withArtifactsDir(withNamedStreams(withChildOutputs(stepsOf(input, merged), texts), texts)),
     handlers,
     mailOn: {
       failure: merged.mailOn?.failure ?? false,
@@ -125,6 +125,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...given({ queue: merged.queue?.trim() }),
     ...locksOf(merged),
     ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
+    ...(merged.artifacts?.maxMiB === undefined ? {} : { maxArtifactBytes: merged.artifacts.maxMiB * 2 ** 20 }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
@@ -177,7 +178,8 @@ function handlersOf(input: BuildInput, merged: RawWorkflow): Workflow['handlers'
   const context = contextOf(input, merged);
   const handler = (kind: HandlerKind) => {
     const raw = handlerOn?.[kind];
-    return raw === undefined ? null : buildStep(raw, { name: handlerName(kind), depends: [], ...context });
+    if (raw === undefined) return null;
+    return withArtifactsDir([buildStep(raw, { name: handlerName(kind), depends: [], ...context })])[0] ?? null;
   };
   const wait = handler('wait');
   return {

@@ -16,6 +16,7 @@ import {
 } from '../raw.ts';
 import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
+import { artifactProblems } from './check-artifacts.ts';
 import { constantProblems, expressionProblems } from './check-constants.ts';
 import { stepLockProblems } from './check-locks.ts';
 import { runParamsProblems } from './check-params.ts';
@@ -40,6 +41,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   approvalProblems,
   outputProblems,
   stepLockProblems,
+  artifactProblems,
   declaredProblems,
   ownEnvProblems,
 ];

@@ -47,6 +47,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
     ...textUses(raw.locks, ['locks']),
+    ...textUses(raw.artifacts, ['artifacts']),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(executorOf(raw).config, ['executor', 'config']) : []),

@@ -36,7 +36,6 @@ when if condition conditions => preconditions: [{condition: $NAME, expected: val
 command cmd script run => steps: [{name: NAME, command: ...}]
 tag => tags
 strategy matrix => Write one step for each combination.
-artifacts => planned - Copy the files in a command of the step.
 otel => planned - Follow the runs by "/api/v2/events" of the daemon, or send the lines of their logs ("logForwarding").
 ssh => planned - Write "executor: {type: ssh, config: ...}" in the steps.
 stepTypes => refused - Write "functions".
@@ -69,7 +68,7 @@ pool lock mutex semaphore => locks: NAME
 arguments argv => args
 strategy => Write one step for each combination.
 maxConcurrent concurrency => parallel: {items: [a, b], maxConcurrent: 2}
-artifacts => planned - Copy the files in a command.
+artifact artefacts upload-artifact => artifacts: dist/**
 sources generates method => planned - Check under "preconditions" whether something has changed.
 dotenv => planned - Write "dotenv" at the top of the file, or the variables under "env".
 otel => planned - Follow the runs by "/api/v2/events" of the daemon.
@@ -127,6 +126,9 @@ list values => items
 
 [approval]
 rewindTo => refused - Reject the step, then run again from a step: wf retry RUN --from STEP.
+
+[artifacts]
+enabled dir retentionDays => refused - Name the files in the steps: artifacts: dist/**.
 
 [secrets]
 options => refused - Write "env: NAME" or "file: PATH".

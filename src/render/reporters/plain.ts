@@ -199,6 +199,7 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'step.acquired':
     case 'step.contained':
     case 'step.ready':
+    case 'artifact.kept':
       return null;
   }
 }

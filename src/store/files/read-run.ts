@@ -4,6 +4,7 @@ import type { ProcessOwner } from '#core/run/run.ts';
 import { errorCode, tryOr, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 import type { StoredRun } from '../store.ts';
+import { readArtifacts } from './artifacts/artifact-files.ts';
 import { claimDirectory, type Ownership, ownerOf, type Processes, releaseOwner } from './control/owner.ts';
 import { openPrivate, unlessRemoved } from './disk/private-files.ts';
 import type { JournalPosition } from './journal/journal-file.ts';
@@ -53,6 +54,7 @@ export function readRun(
       ...(sources === null ? [`"${sourcesPath(directory)}" is damaged: places in the file cannot be shown.`] : []),
     ],
     logs: createRunLogs(logsPath(directory, snapshot.logs), snapshot.workflow),
+    artifacts: readArtifacts(directory),
   };
   if (bytes !== null && run.damage.length === 0) marks?.set(run, markOf(bytes, { seq: events.length, length }));
   return run;

@@ -3,8 +3,11 @@ import { runVariableNames } from '#core/run-variables.ts';
 import { type Work, withEngine, withJournal } from '../../support/engine-world.ts';
 import { handler, step, workflow } from '../../support/workflow.ts';
 
-/** Variables that only notifications, `wait` handlers and steps with `outputs` have. */
-const ELSEWHERE = ['DAGU_OUTPUT_FILE', 'WF_OUTPUT_FILE', 'WF_RUN_URL', 'WF_WAITING_STEPS'];
+/** Variables that only notifications, `wait` handlers, and steps with `outputs` or `artifacts` have. */
+const ELSEWHERE = [
+  ...['DAGU_OUTPUT_FILE', 'DAG_RUN_ARTIFACTS_DIR'],
+  ...['WF_ARTIFACTS_DIR', 'WF_OUTPUT_FILE', 'WF_RUN_URL', 'WF_WAITING_STEPS'],
+];
 
 test('the list of variables has exactly those that a run sets', async () => {
   const seen = new Set<string>();

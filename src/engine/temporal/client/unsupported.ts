@@ -30,7 +30,7 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
 }
 
 function ofStep(step: Step): readonly Found[] {
-  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks } = step;
+  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts } = step;
   const keys = [
     executor.type === 'workflow' && 'run',
     service !== undefined && 'service',
@@ -39,6 +39,7 @@ function ofStep(step: Step): readonly Found[] {
     (mailOn.failure || mailOn.success) && 'mailOn',
     leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
+    artifacts !== undefined && 'artifacts',
   ];
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: name }]));
 }

@@ -118,6 +118,7 @@ export class TreeView {
       case 'step.ready':
       case 'step.canceling':
       case 'step.ending':
+      case 'artifact.kept':
         break;
     }
   }

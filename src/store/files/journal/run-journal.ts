@@ -4,6 +4,7 @@ import { durationOf } from '#core/summary/summarize.ts';
 import { systemProblem } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import type { Flush, RunJournal } from '../../store.ts';
+import { artifactsPath, createArtifacts } from '../artifacts/artifact-files.ts';
 import { releaseOwner } from '../control/owner.ts';
 import { createRequestListener } from '../control/run-requests.ts';
 import { makePrivateDirectory, storing } from '../disk/private-files.ts';
@@ -22,6 +23,10 @@ export function createRunJournal(run: OpenRun): RunJournal {
   const file = new JournalFile(run.position, calls);
   const commit = createGroupCommit(createSync(file, unsynced, calls));
   const scratch = scratchPath(directory);
+  const makeScratch = () => {
+    if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
+    return scratch;
+  };
   const requests = createRequestListener(directory, ownership.path);
   let closing: Promise<string | null> | null = null;
   let ending: Ending = { startedAt: null, end: null };
@@ -57,10 +62,8 @@ export function createRunJournal(run: OpenRun): RunJournal {
     flush: commit.flush,
     queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
-    scratch: () => {
-      if (!existsSync(scratch)) storing('create', scratch, () => makePrivateDirectory(scratch));
-      return scratch;
-    },
+    artifacts: createArtifacts(artifactsPath(directory), makeScratch),
+    scratch: makeScratch,
     listen: (listener) => {
       const look = () => {
         const removal = file.findRemoval();

@@ -23,7 +23,7 @@ function sent(after: number, wanted: OutputRequest): Promise<readonly string[]> 
     writeFileSync(logs.file('a', 1, 'stderr').path ?? '', 'oh');
     writeFileSync(logs.file('b', 2, 'stdout').path ?? '', 'b.2.stdout\n');
     const told: string[] = [];
-    const stored = { runId: 'r', workflow, sources: [], events, damage: [], logs };
+    const stored = { runId: 'r', workflow, sources: [], events, damage: [], logs, artifacts: null as never };
     const run = { runId: 'r', state: foldRun(workflow, events).state, stored, damage: [] };
     const write = (frame: string | Uint8Array) => void told.push(shown(String(frame)));
     const writer = { write, isBehind: () => false, caughtUp: async () => {}, isClosed: () => false };

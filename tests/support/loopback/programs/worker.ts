@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { RunInput } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
@@ -16,6 +17,7 @@ import { EndSignal } from '#processes/end-signal.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
 import { endProcesses, findRunProcesses, processMoment } from '#processes/processes.ts';
 import { capture } from '#processes/programs.ts';
+import { createArtifacts } from '#store/files/artifacts/artifact-files.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { systemClock as clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
@@ -59,7 +61,12 @@ class AttemptWorker {
       },
       request,
       {
-        files: { path: files.journal, logs: createRunLogs(files.logs, workflow), scratch: () => files.scratch },
+        files: {
+          path: files.journal,
+          logs: createRunLogs(files.logs, workflow),
+          artifacts: createArtifacts(join(files.scratch, '../artifacts'), () => files.scratch),
+          scratch: () => files.scratch,
+        },
         secrets: this.#secrets,
         warn,
       },

@@ -1,0 +1,146 @@
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { views } from '#render/views.ts';
+import {
+  type Artifact,
+  listArtifacts,
+  type PastRun,
+  requireSafeNames,
+  TAR_END,
+  tarHeader,
+  tarPadding,
+} from '#service/history.ts';
+import { errorCode, WfError } from '#system/errors.ts';
+import { watchPattern } from '#system/glob.ts';
+import { readOpen } from '#system/trees/copy-file.ts';
+import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
+import { configFor } from '../../reference.ts';
+import type { Console, Output } from '../../terminal/console.ts';
+import { unwritable } from '../../terminal/write-file.ts';
+
+/** The options of `wf artifacts`; `run` is null for the last run of all. */
+type ArtifactsOptions = AccessOptions & {
+  readonly run: string | null;
+  /** A step, after `get` the run and patterns. */
+  readonly names: readonly string[];
+  /** After `get`: a directory, or `-`. */
+  readonly to?: string;
+  readonly force?: true;
+};
+
+/** Lists the artifacts of a run, or writes them into a directory or to standard output. */
+export async function artifactsCommand(options: ArtifactsOptions, console: Console): Promise<void> {
+  const isGet = options.run === 'get';
+  const [first, ...rest] = options.names;
+  if (isGet) return getArtifacts(options, { word: first, globs: rest }, console);
+  const misplaced = options.to !== undefined ? '--to' : options.force ? '--force' : null;
+  if (misplaced !== null)
+    throw new WfError('usage', `${misplaced} is for wf artifacts get`, { help: 'wf artifacts get @latest --to out' });
+  if (rest.length > 0) throw new WfError('usage', 'wf artifacts takes a run and one step');
+  const run = await findRun(options, options.run ?? '@latest', console);
+  const artifacts = listArtifacts(run.state, first ?? null);
+  const { out, outTerminal } = console;
+  if (options.json) out.write(`${JSON.stringify(artifacts, null, 2)}\n`);
+  else out.write((await views.artifacts()).renderArtifacts(artifacts, outTerminal));
+}
+
+async function getArtifacts(
+  options: ArtifactsOptions,
+  { word = '@latest', globs }: { readonly word: string | undefined; readonly globs: readonly string[] },
+  console: Console,
+): Promise<void> {
+  if (options.json) throw new WfError('usage', '--json is for the list: wf artifacts RUN --json');
+  const run = await findRun(options, word, console);
+  const chosen = choose(listArtifacts(run.state, null), globs);
+  requireSafeNames(chosen);
+  if (options.to === '-') return print(run, chosen, console.out);
+  for (const artifact of chosen) {
+    const to = options.to ?? '.';
+    await writeArtifact({ to, name: artifact.name }, open(run, artifact), options.force === true);
+    console.out.write(`${join(to, artifact.name)}\n`);
+  }
+}
+
+async function findRun(options: ArtifactsOptions, word: string, { err }: Console): Promise<PastRun> {
+  const app = await import('#app/history-app.ts');
+  const config = configFor(options);
+  requireLocal(options, config, 'artifacts', 'the page of the daemon shows its runs');
+  const { history } = app.createPast(config, { reach: reachOf(options, config, { err }) });
+  return history.find(word);
+}
+
+/** The artifacts whose names match one of the patterns; without patterns all. */
+function choose(all: readonly Artifact[], globs: readonly string[]): readonly Artifact[] {
+  const help = 'wf artifacts RUN lists them';
+  if (all.length === 0) throw new WfError('not-found', 'the run has kept no artifacts');
+  const tests = globs.map((glob) => {
+    // A pattern is matched as a path below a directory.
+    const { matches } = watchPattern(glob, '/_');
+    const isMeant = ({ name }: Artifact) => name === glob || matches(`/_/${name}`);
+    if (!all.some(isMeant)) throw new WfError('not-found', `no artifact matches "${glob}"`, { help });
+    return isMeant;
+  });
+  return tests.length === 0 ? all : all.filter((artifact) => tests.some((isMeant) => isMeant(artifact)));
+}
+
+/** Opens a kept file, which must be as long as its event says. */
+function open({ stored, runId }: PastRun, { step, path, name, bytes }: Artifact): number {
+  const fd = stored?.artifacts.open(step, path) ?? null;
+  if (fd !== null && fstatSync(fd).size === bytes) return fd;
+  if (fd !== null) closeSync(fd);
+  throw new WfError('storage', `the artifact "${name}" of run ${runId} is ${fd === null ? 'gone' : 'damaged'}`);
+}
+
+/** Prints one file as it is, several as a tar archive. */
+async function print(run: PastRun, artifacts: readonly Artifact[], out: Output): Promise<void> {
+  const isArchive = artifacts.length > 1;
+  for (const artifact of artifacts) {
+    const { name, bytes } = artifact;
+    if (isArchive) out.write(tarHeader(name, bytes));
+    for await (const chunk of readOpen(open(run, artifact))) {
+      out.write(chunk);
+      if (out.isBehind()) await out.drained();
+      if (out.isClosed()) return;
+    }
+    if (isArchive) out.write(tarPadding(bytes));
+  }
+  if (isArchive) out.write(TAR_END);
+}
+
+/** Writes a file below a directory, never through a link there. Closes `source`. */
+async function writeArtifact(
+  { to, name }: { readonly to: string; readonly name: string },
+  source: number,
+  force: boolean,
+): Promise<void> {
+  const path = join(to, name);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC } = constants;
+  const isExecutable = (fstatSync(source).mode & 0o100) !== 0;
+  let fd: number | null = null;
+  try {
+    makeDirectories(to, name.split('/').slice(0, -1));
+    fd = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL), 0o666);
+    if (isExecutable) fchmodSync(fd, fstatSync(fd).mode | 0o111);
+    for await (const chunk of readOpen(source)) {
+      for (let written = 0; written < chunk.length; ) written += writeSync(fd, chunk, written);
+    }
+  } catch (error) {
+    if (fd === null) closeSync(source);
+    if (errorCode(error) !== 'EEXIST') throw unwritable(path, error);
+    throw new WfError('usage', `"${path}" exists`, { help: '--force overwrites it, --to DIR names another directory' });
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+/** A link in the place of a directory below `to` could lead anywhere. */
+function makeDirectories(to: string, names: readonly string[]): void {
+  mkdirSync(to, { recursive: true });
+  let directory = to;
+  for (const name of names) {
+    directory = join(directory, name);
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) mkdirSync(directory);
+    else if (!found.isDirectory()) throw new WfError('usage', `"${directory}" is not a directory`);
+  }
+}

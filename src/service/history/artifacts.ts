@@ -1,0 +1,108 @@
+import { firstItems } from '#core/data/collections.ts';
+import { isNamed, namedStep, splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { KeptFile } from '#core/run/run.ts';
+import { instancesOf, type RunState } from '#core/run/run-state.ts';
+import { WfError } from '#system/errors.ts';
+import { noSuchStep } from './run-reference.ts';
+
+/** A kept file of a run. */
+export type Artifact = KeptFile & {
+  /** The step, handler or instance. */
+  readonly step: string;
+  readonly attempt: number;
+  /** The path among all artifacts of the run: `build/dist/app.js`, of an instance `ship/web1/app.log`. */
+  readonly name: string;
+};
+
+/**
+ * The artifacts of a run, in the order of its steps and paths. `step`: only those of a step, or of one instance; null: all.
+ * Throws a `WfError` `not-found` for an unknown step.
+ */
+export function listArtifacts(run: RunState, step: string | null): readonly Artifact[] {
+  if (step !== null && namedStep(run, step) === null) throw noSuchStep(step, run.graph);
+  const isMeant = isNamed(run, step);
+  return [...firstItems(run.nodes, run.nodes.length)]
+    .flatMap((state) => (state.item === undefined ? [state, ...instancesOf(run, state)] : []))
+    .filter(({ name }) => isMeant(name))
+    .flatMap(({ name, artifacts }) => {
+      if (artifacts === undefined) return [];
+      const { files, attempt } = artifacts;
+      return Array.from(firstItems(files, files.length), (file) => ({
+        step: name,
+        attempt,
+        name: `${folderOf(name)}/${file.path}`,
+        ...file,
+      }));
+    });
+}
+
+function folderOf(step: string): string {
+  const instance = splitInstanceName(step);
+  return instance === null ? step : `${instance.step}/${instance.key}`;
+}
+
+/** Whether a name can be a path below any directory: its parts are ordinary, so that it cannot lead out of it. */
+function isSafeName(name: string): boolean {
+  return !/\p{Cc}/u.test(name) && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+/** Throws a `WfError` `usage` if a name could lead out of the directory to which it is written. */
+export function requireSafeNames(artifacts: readonly Artifact[]): void {
+  const unsafe = artifacts.find(({ name }) => !isSafeName(name));
+  if (unsafe === undefined) return;
+  throw new WfError('usage', `the artifact ${JSON.stringify(unsafe.name)} has no name for a file`, {
+    help: 'Name the other artifacts by patterns.',
+  });
+}
+
+const BLOCK_BYTES = 512;
+/** The largest size in the octal field of a header. */
+const MAX_OCTAL_BYTES = 8 ** 11;
+
+/** The header of a file in a tar archive (POSIX pax): mode 0644, without a time. */
+export function tarHeader(name: string, bytes: number): Buffer {
+  const isPlain = /^[\x20-\x7e]{1,100}$/.test(name) && bytes < MAX_OCTAL_BYTES;
+  if (isPlain) return header(name, bytes, '0');
+  const records = Buffer.from(paxRecord('path', name) + paxRecord('size', String(bytes)));
+  const short = name.replace(/[^\x20-\x7e]/g, '_').slice(-100);
+  const padded = Buffer.concat([records, tarPadding(records.length)]);
+  return Buffer.concat([
+    header('pax', records.length, 'x'),
+    padded,
+    header(short, Math.min(bytes, MAX_OCTAL_BYTES - 1), '0'),
+  ]);
+}
+
+/** The bytes between a file of that size and the next header. */
+export function tarPadding(bytes: number): Buffer {
+  return Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES);
+}
+
+/** The end of a tar archive. */
+export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES);
+
+/** A record names its own length. */
+function paxRecord(key: string, value: string): string {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  let length = rest;
+  while (length !== rest + String(length).length) length = rest + String(length).length;
+  return `${length} ${key}=${value}\n`;
+}
+
+function header(name: string, bytes: number, type: '0' | 'x'): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  const octal = (value: number, at: number, length: number) =>
+    block.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, 'latin1');
+  block.write(name, 0, 100, 'latin1');
+  octal(0o644, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(bytes, 124, 12);
+  octal(0, 136, 12);
+  block.write('        ', 148, 'latin1');
+  block.write(`${type}`, 156, 'latin1');
+  block.write('ustar\x0000', 257, 'latin1');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { errorCode } from '../errors.ts';
+import { createSlices } from '../turns.ts';
+
+const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+const CHUNK_BYTES = 256 * 1024;
+const OWNER = 0o600;
+const EXECUTABLE = 0o100;
+
+/** A copied file. */
+export type Copied = {
+  readonly bytes: number;
+  /** The SHA-256 of its bytes in hexadecimal. */
+  readonly sha256: string;
+};
+
+/** The options of a copy. */
+export type CopyOptions = {
+  /** Receives the bytes in order; a chunk is valid until the call returns. */
+  readonly read?: (chunk: Buffer) => void;
+  /** Ends the copy. */
+  readonly signal?: { readonly aborted: boolean };
+};
+
+/**
+ * Copies open files to new ones, private but for the permission to execute them. A file system that can share the content of two
+ * files (Btrfs, XFS) copies nothing.
+ */
+export class FileCopier {
+  #mayClone = existsSync('/proc/self/fd');
+  readonly #slice = createSlices();
+  readonly #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+
+  /**
+   * Copies the present size of an open file to `target`; what is appended meanwhile is left out. Returns null if the signal
+   * was aborted first; the target is then incomplete. Throws system errors.
+   */
+  async copy(source: number, target: string, { read, signal }: CopyOptions = {}): Promise<Copied | null> {
+    const { size, mode } = fstatSync(source);
+    const isCloned = this.#clone(source, target);
+    const fd = openSync(target, isCloned ? 'r' : 'wx+', OWNER);
+    try {
+      fchmodSync(fd, OWNER | (mode & EXECUTABLE));
+      const end = isCloned ? fstatSync(fd).size : size;
+      const hash = createHash('sha256');
+      let bytes = 0;
+      while (bytes < end) {
+        if (signal?.aborted === true) return null;
+        const length = readSync(isCloned ? fd : source, this.#buffer, 0, Math.min(CHUNK_BYTES, end - bytes), bytes);
+        if (length === 0) break;
+        const chunk = this.#buffer.subarray(0, length);
+        if (!isCloned) writeWhole(fd, chunk);
+        hash.update(chunk);
+        read?.(chunk);
+        bytes += length;
+        await this.#slice();
+      }
+      return { bytes, sha256: hash.digest('hex') };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #clone(source: number, target: string): boolean {
+    if (!this.#mayClone) return false;
+    try {
+      copyFileSync(`/proc/self/fd/${source}`, target, COPYFILE_FICLONE_FORCE | COPYFILE_EXCL);
+      return true;
+    } catch (error) {
+      if (errorCode(error) === '') throw error;
+      // The file system cannot, or another reason that the copy itself will meet.
+      this.#mayClone = false;
+      return false;
+    }
+  }
+}
+
+function writeWhole(fd: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}
+
+/** The bytes of an open file, which is closed at the end, in chunks that are valid until the next one. */
+export async function* readOpen(fd: number): AsyncGenerator<Buffer, void> {
+  const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  const slice = createSlices();
+  try {
+    for (let at = 0; ; ) {
+      const length = readSync(fd, buffer, 0, CHUNK_BYTES, at);
+      if (length === 0) return;
+      at += length;
+      yield buffer.subarray(0, length);
+      await slice();
+    }
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,190 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '#core/summary/summary.ts';
+import type { Artifact } from '#service/history/artifacts.ts';
+import { eventually } from '../support/background-runs.ts';
+import { type Place, withPlace } from '../support/past-runs.ts';
+
+const steps = (...lines: readonly string[]) => `type: graph\nsteps:\n${lines.map((line) => `  - ${line}\n`).join('')}`;
+const run = ({ wf }: Place, ...more: readonly string[]) =>
+  wf('run', 'a.yaml', '--reporter', 'plain', '--run-id', 'r', ...more);
+const list = ({ json }: Place, ...more: readonly string[]) => json<readonly Artifact[]>('artifacts', 'r', ...more);
+const names = async (place: Place, ...more: readonly string[]) => (await list(place, ...more)).map(({ name }) => name);
+const kept = ({ runsDir }: Place) => join(runsDir, 'r/artifacts');
+const warnings = async ({ json }: Place) => (await json<RunSummary>('status', 'r')).warnings;
+const make = (script: string) => JSON.stringify(`sh -c '${script}'`);
+
+describe('a step', () => {
+  it('keeps the files that match after its last attempt', () => {
+    const script =
+      'test -e n || { touch n dist-old; mkdir -p dist; echo 1 > dist/a; exit 1; }; rm dist/a; echo 2 > dist/b';
+    const file = steps(
+      `{name: build, command: ${make(script)}, artifacts: dist/**, retryPolicy: {limit: 1, intervalSec: 0.01}}`,
+    );
+    return withPlace({ 'a.yaml': file }, async (place) => {
+      expect((await run(place)).code).toBe(0);
+      const sha256 = createHash('sha256').update('2\n').digest('hex');
+      expect(await list(place)).toEqual([
+        { step: 'build', attempt: 2, name: 'build/dist/b', path: 'dist/b', bytes: 2, sha256 },
+      ]);
+      expect(readdirSync(join(kept(place), 'build/dist'))).toEqual(['b']);
+      expect(existsSync(join(place.runsDir, 'r/scratch'))).toBe(false);
+    });
+  });
+
+  it('keeps by the end of its attempt, in folders, and what its program puts into the directory for it', () => {
+    const script = 'echo a > a; echo b > b; mkdir $WF_ARTIFACTS_DIR/own; echo c > $DAG_RUN_ARTIFACTS_DIR/own/c';
+    const rules = '[{path: a, when: success, name: good}, {path: b, when: failure, name: bad}]';
+    return withPlace(
+      {
+        'a.yaml': steps(
+          `{name: passes, command: ${make(script)}, artifacts: ${rules}}`,
+          `{name: fails, command: ${make(`${script}; exit 3`)}, artifacts: ${rules}}`,
+          `{name: own, command: ${make(script)}}`,
+        ),
+      },
+      async (place) => {
+        expect((await run(place)).code).toBe(1);
+        const all = ['passes/good/a', 'passes/own/c', 'fails/bad/b', 'fails/own/c', 'own/own/c'];
+        expect(await names(place)).toEqual(all);
+        expect(await names(place, 'fails')).toEqual(['fails/bad/b', 'fails/own/c']);
+      },
+    );
+  });
+
+  it('fails without a required file, and is retried by its policy', () => {
+    const one = (more: string) => `{name: a, command: ${make('test -e n && echo > out; touch n')}, ${more}}`;
+    const rule = 'artifacts: [{path: out, required: true}]';
+    return withPlace(
+      { 'a.yaml': steps(one(rule)), 'b.yaml': steps(one(`${rule}, retryPolicy: {limit: 1, intervalSec: 0.01}`)) },
+      async (place) => {
+        const failed = await run(place, '--no-history');
+        expect([failed.code, failed.stdout]).toEqual([
+          1,
+          expect.stringContaining('no file matches the required "out" of "artifacts"'),
+        ]);
+        expect((await place.wf('run', 'b.yaml')).code).toBe(0);
+      },
+    );
+  });
+
+  it('keeps files of each instance of a fan-out, and of handlers', () =>
+    withPlace(
+      {
+        'a.yaml': `${steps(`{name: ship, parallel: [web1, a/b], command: ${make('echo $ITEM > log-$WF_ITEM_INDEX')}, artifacts: log-$WF_ITEM_INDEX}`)}handlerOn:\n  exit: {command: ${make('echo > end')}, artifacts: end}\n`,
+      },
+      async (place) => {
+        expect((await run(place)).code).toBe(0);
+        expect(await names(place)).toEqual(['ship/web1/log-0', 'ship/a/b/log-1', 'handlerOn.exit/end']);
+        expect(await names(place, 'ship[web1]')).toEqual(['ship/web1/log-0']);
+        expect(readdirSync(join(kept(place), 'ship')).toSorted()).toEqual(['a%2Fb', 'web1']);
+      },
+    ));
+});
+
+describe('what cannot be kept', () => {
+  it('is left out with a warning', () => {
+    const script = 'ln -s /etc/passwd link; ln -s a good; echo > a; mkfifo pipe; head -c 1100000 /dev/zero > big';
+    const file = `artifacts: {maxMiB: 1}\n${steps(`{name: a, command: ${make(script)}, artifacts: ["*", none, "$UP/x"], env: {UP: ..}}`)}`;
+    return withPlace({ 'a.yaml': file }, async (place) => {
+      expect((await run(place)).code).toBe(0);
+      expect(await names(place)).toEqual(['a/a', 'a/a.yaml', 'a/good']);
+      expect(await warnings(place)).toEqual([
+        'a: no file matches "none" of "artifacts"',
+        'a: no file matches "../x" of "artifacts"',
+        'a: "big" left out of the artifacts: the run keeps at most 1 MiB ("maxMiB")',
+        'a: "link" left out of the artifacts: a link leads out of the directory, or to a directory',
+        'a: "pipe" left out of the artifacts: not a regular file',
+      ]);
+    });
+  });
+
+  it('fails a step that requires it', () => {
+    const file = steps(
+      `{name: a, command: ${make('ln -s /etc/passwd link; echo > b')}, artifacts: [{path: "*", required: true}]}`,
+    );
+    return withPlace({ 'a.yaml': file }, async (place) => {
+      expect((await run(place)).stdout).toContain('1 file of the required "*" cannot be kept');
+      expect(await names(place)).toEqual(['a/a.yaml', 'a/b']);
+    });
+  });
+
+  it('includes paths with a secret; a file that contains one is kept with a warning', () => {
+    const script = 'echo token is $TOKEN > report; echo > file-$TOKEN';
+    const file = `secrets: [TOKEN]\n${steps(`{name: a, command: ${make(script)}, artifacts: ["report", "file-*"]}`)}`;
+    return withPlace({ 'a.yaml': file }, async (place) => {
+      const env = { ...place.env, TOKEN: 'hunter2hunter2' };
+      const { wf } = await import('../support/wf.ts');
+      expect((await wf(['run', 'a.yaml', '--run-id', 'r'], { cwd: place.cwd, env })).code).toBe(0);
+      expect(await names(place)).toEqual(['a/report']);
+      expect(await warnings(place)).toEqual([
+        'a: "file-***" left out of the artifacts: the path contains a secret of the run',
+        'a: "report" among the artifacts: it contains a secret of the run',
+      ]);
+    });
+  });
+});
+
+it('a crash while files are kept leaves none of them, and nothing in the run', () => {
+  const script = 'i=0; while [ $i -lt 3000 ]; do echo > f$i; i=$((i+1)); done';
+  return withPlace({ 'a.yaml': steps(`{name: a, command: ${make(script)}, artifacts: "f*"}`) }, async (place) => {
+    const running = place.start('run', 'a.yaml', '--run-id', 'r');
+    const scratch = join(place.runsDir, 'r/scratch');
+    const isCopying = () => readdirSync(scratch).some((name) => readdirSync(join(scratch, name)).length > 0);
+    await eventually(async () => existsSync(scratch) && isCopying());
+    running.kill('SIGKILL');
+    await running.ended;
+    const { steps: ends } = await place.json<RunSummary>('status', 'r');
+    expect(ends.map(({ reason }) => reason)).toEqual(['lost']);
+    expect(await names(place)).toEqual([]);
+    expect([existsSync(kept(place)), existsSync(scratch)]).toEqual([false, false]);
+  });
+});
+
+describe('wf artifacts get', () => {
+  const file = steps(
+    `{name: a, command: ${make('mkdir -p d; echo 1 > d/one; printf 22 > d/two; chmod +x d/two')}, artifacts: d}`,
+  );
+  const withRun = (use: (place: Place) => Promise<void>) =>
+    withPlace({ 'a.yaml': file }, async (place) => {
+      await run(place);
+      await use(place);
+    });
+
+  it('writes files, those that match, and overwrites only with --force', () =>
+    withRun(async (place) => {
+      const get = (...more: readonly string[]) => place.wf('artifacts', 'get', '@latest', ...more, '--to', 'out');
+      expect((await get('**/two')).stdout).toBe('out/a/d/two\n');
+      execFileSync(join(place.cwd, 'out/a/d/two'), { shell: 'true' });
+      expect((await get()).stderr).toContain('"out/a/d/two" exists');
+      expect((await get('--force')).stdout).toBe('out/a/d/one\nout/a/d/two\n');
+      expect(readFileSync(join(place.cwd, 'out/a/d/one'), 'utf8')).toBe('1\n');
+      expect((await get('x*')).stderr).toContain('no artifact matches "x*"');
+    }));
+
+  it('prints one file as it is, and several as an archive', () =>
+    withRun(async (place) => {
+      expect((await place.wf('artifacts', 'get', 'r', 'a/d/one', '--to', '-')).stdout).toBe('1\n');
+      const { stdout } = await place.wf('artifacts', 'get', 'r', '--to', '-');
+      writeFileSync(join(place.cwd, 'all.tar'), stdout);
+      execFileSync('tar', ['-xf', 'all.tar'], { cwd: place.cwd });
+      expect(readFileSync(join(place.cwd, 'a/d/two'), 'utf8')).toBe('22');
+    }));
+
+  it('writes through no link, and no name that leads out of the directory', () =>
+    withRun(async (place) => {
+      mkdirSync(join(place.cwd, 'out'), { recursive: true });
+      symlinkSync(place.cwd, join(place.cwd, 'out/a'));
+      expect((await place.wf('artifacts', 'get', 'r', '--to', 'out')).stderr).toContain('"out/a" is not a directory');
+      expect(readFileSync(join(place.cwd, 'd/one'), 'utf8')).toBe('1\n');
+    }));
+
+  it('reports a file that has changed since', () =>
+    withRun(async (place) => {
+      writeFileSync(join(kept(place), 'a/d/one'), 'changed');
+      expect((await place.wf('artifacts', 'get', 'r')).stderr).toContain('the artifact "a/d/one" of run r is damaged');
+    }));
+});
