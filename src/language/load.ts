@@ -162,6 +162,7 @@ function loadDocument(
     ...(targets === undefined
       ? []
       : runProblems(imports.files, {
+          ...targets,
           exists: (run) => names.has(run) || targets.exists(atHome(run)),
           names: () => [...names, ...targets.names()],
         })),

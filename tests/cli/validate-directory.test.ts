@@ -85,14 +85,27 @@ describe('wf validate of a step that runs another workflow', () => {
     });
   });
 
-  it('warns about a missing workflow and suggests a similar name', async () => {
+  it('refuses a missing workflow with both ways out, and suggests a similar name', async () => {
     await withFiles({ 'w.yaml': calls('chlid'), 'child.yaml': good }, async (cwd) => {
       const { code, stderr } = await wf(['validate', 'w.yaml'], { cwd });
       expect([code, stderr]).toEqual([
-        0,
-        expect.stringContaining('warning: step "a": there is no workflow "chlid" yet'),
+        2,
+        expect.stringContaining('error: step "a": there is no workflow "chlid" to run'),
       ]);
       expect(stderr).toContain('did you mean "child"?');
+      expect(stderr).toContain('Write the name of one of them or, to run the program "chlid", command: chlid');
+    });
+  });
+
+  it('warns if it may exist when the step runs', async () => {
+    const files = { 'dags/a/w.yaml': calls('child'), 'dags/b/child.yaml': good, 'dags/a/v.yaml': calls('./made') };
+    await withFiles(files, async (cwd) => {
+      const { code, stdout, stderr } = await wf(['validate', 'dags/a/w.yaml', 'dags/a/v.yaml'], { cwd });
+      expect([code, stdout]).toEqual([0, 'dags/a/w.yaml: valid\ndags/a/v.yaml: valid\n']);
+      expect(stderr).toContain('warning: step "a": the workflow "child" is not in the workflows directory');
+      expect(stderr).toContain(`There is ${cwd}/dags/b/child.yaml: name its workflows directory with --dags.`);
+      expect(stderr).toContain('warning: step "a": there is no workflow "./made" yet');
+      expect(await wf(['validate', 'dags/a/w.yaml', '--dags', 'dags'], { cwd })).toMatchObject({ code: 0, stderr: '' });
     });
   });
 

@@ -19,7 +19,11 @@ function checksOf(name: string): { readonly environment?: readonly string[] } {
 /** The diagnostics of a case, with paths relative to its folder. */
 function diagnosticsOf(name: string): readonly Diagnostic[] {
   const dir = join(root, name);
-  const runTargets = () => ({ exists: (name: string) => name === 'other', names: () => ['nightly'] });
+  const runTargets = () => ({
+    exists: (name: string) => name === 'other',
+    names: () => ['nightly'],
+    nearby: (name: string) => (name === 'elsewhere' ? '/dags/etl/elsewhere.yaml' : null),
+  });
   const request = { file: join(dir, 'workflow.yaml'), base: join(dir, 'base.yaml'), runTargets, ...checksOf(name) };
   const { diagnostics } = loadWorkflow(request);
   const position = (at: Position): Position => ({ ...at, file: relative(dir, at.file) });

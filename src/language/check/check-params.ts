@@ -161,10 +161,15 @@ export type RunTargets = {
   readonly exists: (name: string) => boolean;
   /** Names to suggest in place of an unknown one. */
   readonly names: () => readonly string[];
+  /** The path of a workflow of that name in a folder nearby, which a daemon may have as workflows directory; null: none. */
+  readonly nearby: (name: string) => string | null;
 };
 
-/** Reports a `run` of a workflow that does not exist; a warning if an earlier step may write the file. */
-export function runProblems(files: readonly SpecFile[], { exists, names }: RunTargets): Problem[] {
+/** A path or the name of a file, which an earlier step may write. */
+const FILE_NAME = /\/|\.ya?ml$|^~/i;
+
+/** Reports a `run` of a workflow that does not exist; a warning if it may exist when the step runs. */
+export function runProblems(files: readonly SpecFile[], { exists, names, nearby }: RunTargets): Problem[] {
   const functions = new Set(files.flatMap(({ raw }) => raw.functions ?? []).map(({ name }) => name));
   return files.flatMap(actionEntries).flatMap(({ file, path, raw, what }) => {
     const { run } = raw;
@@ -182,9 +187,19 @@ export function runProblems(files: readonly SpecFile[], { exists, names }: RunTa
     }
     const label = () => didYouMean(nearNames(run, names()));
     const where = 'Workflows are searched for beside this file, then in the workflows directory';
-    const help = `${where}. To run a program, write it under "command".`;
-    const message = `${what}: there is no workflow "${run}" yet`;
-    return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
+    if (FILE_NAME.test(run)) {
+      const message = `${what}: there is no workflow "${run}" yet`;
+      const help = `${where}. To run a program, write it under "command".`;
+      return [problem('missing-workflow', spot, message, { severity: 'warning', label, help })];
+    }
+    const found = nearby(run);
+    if (found !== null) {
+      const message = `${what}: the workflow "${run}" is not in the workflows directory`;
+      const help = `${where}. There is ${found}: name its workflows directory with --dags.`;
+      return [problem('missing-workflow', spot, message, { severity: 'warning', help })];
+    }
+    const help = `${where}. Write the name of one of them or, to run the program "${run}", command: ${run}`;
+    return [problem('missing-workflow', spot, `${what}: there is no workflow "${run}" to run`, { label, help })];
   });
 }
 

@@ -115,6 +115,26 @@ export function filesOf(directory: string): readonly string[] {
   return tryOr([], () => readdirSync(directory).filter(isWorkflowFile).sort());
 }
 
+/** Most folders of a directory that are searched for a workflow. */
+const MOST_FOLDERS = 1_000;
+
+/**
+ * Returns the path of a workflow file of that name in a directory or the one above, or in a folder of these. Directories that
+ * everybody can write, such as /tmp, are passed over.
+ */
+export function fileNearby(name: string, directory: string): string | null {
+  for (const place of [directory, dirname(directory)]) {
+    if (tryOr(true, () => (statSync(place).mode & 0o002) !== 0)) continue;
+    const folders = (entriesOf(place) ?? []).filter((entry) => entry.isDirectory()).slice(0, MOST_FOLDERS);
+    const files = [place, ...folders.map((folder) => join(place, folder.name))].flatMap((path) => {
+      return [join(path, `${name}.yaml`), join(path, `${name}.yml`)];
+    });
+    const found = files.find((file) => pathKind(file) === 'file');
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
 /** Returns the start of a regular file as text; empty if it cannot be read. */
 function headOf(file: string): string {
   return tryOr('', () => {

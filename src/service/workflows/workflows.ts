@@ -7,7 +7,7 @@ import { type LoadRequest, type LoadResult, loadWorkflow, type RunTargets } from
 import { tryOr, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
-import { filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
+import { fileNearby, filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
 
 /** The directories in which workflows are found. */
 export type WorkflowDirectories = {
@@ -56,6 +56,7 @@ function targetsFrom({ cwd, dagsDir }: WorkflowDirectories): RunTargets {
     exists: (name) =>
       withExtension(resolve(cwd, name)) !== null || listed().some((file) => isNamed(file, name, dagsDir ?? '')),
     names: () => [...listed(), ...filesOf(cwd)].map((file) => parse(file).name),
+    nearby: (name) => fileNearby(name, cwd),
   };
 }
 

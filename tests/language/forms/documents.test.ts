@@ -14,11 +14,11 @@ describe('the documents of a file', () => {
   });
 
   it('are known to each other, and nothing else is', () => {
-    const runTargets = () => ({ exists: () => false, names: () => [] });
+    const runTargets = () => ({ exists: () => false, names: () => [], nearby: () => null });
     const text = `${ROOT}${child('one').replace('command: echo', 'run: two')}${child('two').replace('command: echo', 'run: three')}`;
     const { diagnostics } = loadWorkflow({ text, file: null, dir: '/', runTargets });
     expect(diagnostics.map(({ message, position }) => [message, position?.start.line])).toEqual([
-      ['step "a": there is no workflow "three" yet', 7],
+      ['step "a": there is no workflow "three" to run', 7],
     ]);
   });
 
