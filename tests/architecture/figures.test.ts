@@ -21,8 +21,9 @@ const limits: Figures = {
   // And locks of steps and runs: their checks, and the rate of a pool.
   // And what refuses events that a worker on Temporal was given before their task.
   // And artifacts: src/system/trees, and what keeps, stores and lists them.
-  files: 618,
-  lines: 85_800,
+  // And steps under "foreach", and actions of a file, in the form of Dagu 2.15.
+  files: 620,
+  lines: 86_250,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -1,13 +1,11 @@
 import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
-import type { DiagnosticCode } from '../codes.ts';
-import type { Path, ProblemOptions } from '../diagnostic.ts';
+import type { Path } from '../diagnostic.ts';
 import type { MapEntry, MapNode, Node } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
-import { entry, type Field, Fields, list, map, scalar, textIn } from './form-nodes.ts';
-
-/** Reports a problem at a node. */
-export type Report = (code: DiagnosticCode, at: Node, message: string, options?: ProblemOptions) => void;
+import type { CustomActions } from './custom-actions.ts';
+import type { Surroundings } from './foreach.ts';
+import { entry, type Field, Fields, jsonOf, list, map, type Report, scalar, textIn } from './form-nodes.ts';
 
 /** A step that runs only if a router chooses it. */
 type Route = { readonly at: Node; readonly router: string; readonly value: Node; readonly pattern: Node };
@@ -21,6 +19,10 @@ export type Reading = {
   readonly humans: Set<string>;
   /** The routes by the names of their steps. */
   readonly routes: Map<string, Route>;
+  /** What steps under `foreach` may use, and the documents of such steps. */
+  readonly around: Surroundings;
+  readonly loops: MapNode[];
+  readonly custom: CustomActions;
 };
 
 /** A step with an action: the keys of the step and, under `with`, those of the action. */
@@ -465,19 +467,4 @@ function fieldOf(value: Json, names: readonly string[]): Json | undefined {
     found = (found as { readonly [key: string]: Json })[name];
   }
   return found;
-}
-
-/** A node as JSON, with the types of YAML. */
-function jsonOf(node: Node): Json {
-  if (node.kind === 'scalar') {
-    const { value } = node;
-    return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : (textIn(node) ?? '');
-  }
-  if (node.kind === 'list') return node.items.map(jsonOf);
-  if (node.kind === 'alias') return null;
-  return Object.fromEntries(
-    node.entries.flatMap(({ key, value }) =>
-      key === null ? [] : [[textIn(key) ?? '', value === null ? null : jsonOf(value)]],
-    ),
-  );
 }

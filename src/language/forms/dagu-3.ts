@@ -4,6 +4,7 @@ import { IGNORED, type Path, type Problem, type ProblemOptions, problem, type So
 import { type MapEntry, type MapNode, type Node, rangeOf, type YamlDocument } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { isCommandText, oneAfterAnother } from './command-list.ts';
+import { expanded, mergedStep, readCustomActions } from './custom-actions.ts';
 import {
   actionNames,
   declarationsOf,
@@ -13,11 +14,17 @@ import {
   unsupported,
   withTexts,
 } from './dagu-3-actions.ts';
+import { readLoop, surroundingsOf } from './foreach.ts';
 import { entry, type Field, Fields, list, map, scalar, textIn, withoutAliases } from './form-nodes.ts';
 import { constantsOf, definedScopes, hasScopes, type Scopes, withoutScopes } from './scoped-names.ts';
 
 /** A document in the form of wf, and the problems of what could not be read. */
-export type FormRead = { readonly document: YamlDocument; readonly problems: readonly Problem[] };
+export type FormRead = {
+  readonly document: YamlDocument;
+  readonly problems: readonly Problem[];
+  /** The documents that its steps with `foreach` run, each of which has a name. */
+  readonly documents: readonly YamlDocument[];
+};
 
 /** Without one of these keys a file is not of this form. */
 const SIGN = /(?:^|[\s{,"'-])(?:action|run|consts|actions|tools|foreach)["']?[ \t]*:/im;
@@ -49,10 +56,13 @@ function mapsIn(node: Node | undefined): MapNode[] {
   return items.flatMap((item) => (item?.kind === 'map' ? [item] : []));
 }
 
-/** Reads a document in the form of Dagu 2.15: a tree of the same positions in the form of wf. */
-export function readDagu3(source: Source, document: YamlDocument): FormRead {
+/**
+ * Reads a document in the form of Dagu 2.15: a tree of the same positions in the form of wf. `name`: with
+ * which the names of the documents of its loops begin; null for its own, empty for the first document of a file.
+ */
+export function readDagu3(source: Source, document: YamlDocument, name: string | null = ''): FormRead {
   const { contents } = document;
-  if (contents?.kind !== 'map') return { document, problems: [] };
+  if (contents?.kind !== 'map') return { document, problems: [], documents: [] };
   const problems: Problem[] = [];
   const report = (code: DiagnosticCode, at: Node, message: string, options: ProblemOptions = {}) => {
     const [start, end] = rangeOf(at);
@@ -64,8 +74,16 @@ export function readDagu3(source: Source, document: YamlDocument): FormRead {
   const warn = (path: Path, message: string, help: string) => {
     problems.push(problem('mixed-forms', { source, path, part: 'key' }, message, { severity: 'warning', help }));
   };
-  const top = new Fields((withoutAliases(contents) as MapNode).entries);
-  const reading: Reading = { report, warn, humans: new Set(), routes: new Map() };
+  const { entries } = withoutAliases(contents) as MapNode;
+  const top = new Fields(entries);
+  const around = surroundingsOf(
+    new Fields(entries),
+    mapsIn(top.get('steps')?.value),
+    report,
+    name ?? textIn(top.get('name')?.value) ?? '',
+  );
+  const custom = readCustomActions(top.take('actions'), report);
+  const reading: Reading = { report, warn, humans: new Set(), routes: new Map(), around, loops: [], custom };
   const consts = constantsOf(top.take('consts')?.value ?? null, report);
   readTop(top, reading);
   const rest = top.rest.map((found) => {
@@ -77,7 +95,12 @@ export function readDagu3(source: Source, document: YamlDocument): FormRead {
   });
   const scopes: Scopes = { consts, humans: reading.humans, defined: new Set(), isDagu3: true, report };
   const read = withoutScopes(map(rest, contents), scopes);
-  return { document: { ...document, contents: read }, problems };
+  const loops = reading.loops.map((loop) => readDagu3(source, { ...document, contents: loop }, null));
+  return {
+    document: { ...document, contents: read },
+    problems: [...problems, ...loops.flatMap((loop) => loop.problems)],
+    documents: loops.flatMap((loop) => [loop.document, ...loop.documents]),
+  };
 }
 
 /** Reads `${params.NAME}` and the like in a document of another form; the document itself if it has none. */
@@ -100,11 +123,6 @@ function readTop(top: Fields, { report }: Reading): void {
   const shell = top.take('shell');
   if (shell !== null) top.add(entry('shell', shell.key, shellOf(shell, args)));
   else if (args !== null) report('missing-key', args.key, '"shell_args" needs "shell"');
-  const actions = top.take('actions');
-  if (actions !== null) {
-    const help = 'Write "functions", or steps in a file of their own under "imports".';
-    report('not-supported', actions.key, '"actions" is not supported yet', { label: 'not supported', help });
-  }
 }
 
 /** A shell and its arguments as one text, without the `-c` that wf adds itself. */
@@ -134,9 +152,33 @@ function eachStep(node: Node, group: 'steps' | 'handlerOn', reading: Reading): N
 /** Keys of earlier forms by which a step says what it does. */
 const EARLIER = ['command', 'script', 'executor', 'call', 'exec', 'type'] as const;
 
-function readStep(step: MapNode, path: Path, reading: Reading): MapNode {
+/** Maximum number of actions of the file within each other. */
+const MOST_EXPANSIONS = 10;
+
+function readStep(step: MapNode, path: Path, reading: Reading, depth = 0): MapNode {
   const { report } = reading;
   const fields = new Fields(step.entries);
+  const called = fields.get('action');
+  const custom = reading.custom.get(textIn(called?.value) ?? '');
+  if (called !== null && custom !== undefined) {
+    const name = textIn(called.value) ?? '';
+    if (depth === MOST_EXPANSIONS) {
+      report('wrong-value', called.value, `the action "${name}" calls itself, or more than ${MOST_EXPANSIONS} others`);
+      return map([entry('command', step, scalar('true', step))], step);
+    }
+    fields.take('action');
+    const entries = expanded(name, custom, called.value, fields.take('with'), report);
+    return readStep(map(mergedStep(fields.rest, entries), step), path, reading, depth + 1);
+  }
+  const foreach = fields.take('foreach');
+  if (foreach !== null) {
+    const loop = readLoop(foreach, fields, reading.around);
+    if (loop !== null) reading.loops.push(loop.document);
+    return map(
+      [...commonEntries(fields, reading), ...(loop?.entries ?? [entry('command', step, scalar('true', step))])],
+      step,
+    );
+  }
   const run = fields.take('run');
   const action = fields.take('action');
   const earlier = EARLIER.map((name) => fields.get(name)).find((field) => field !== null);
@@ -173,7 +215,7 @@ function readStep(step: MapNode, path: Path, reading: Reading): MapNode {
   }
 }
 
-function refuseAction(name: string, at: Node, { report }: Reading): void {
+function refuseAction(name: string, at: Node, { report, custom }: Reading): void {
   const help = unsupported(name);
   if (help !== null) {
     report('not-supported', at, `the action "${name}" is not supported`, { label: 'not supported', help });
@@ -181,7 +223,7 @@ function refuseAction(name: string, at: Node, { report }: Reading): void {
     const instead = 'Share steps by "imports", or run a workflow: action: dag.run.';
     report('not-supported', at, `the remote action "${name}" is not supported`, { help: instead });
   } else {
-    const label = () => didYouMean(nearNames(name, actionNames()));
+    const label = () => didYouMean(nearNames(name, [...custom.keys(), ...actionNames()]));
     report('unknown-action', at, `unknown action "${name}"`, { label, help: `Actions: ${actionNames().join(', ')}.` });
   }
 }

@@ -1,6 +1,12 @@
+import type { Json } from '#core/workflow.ts';
+import type { DiagnosticCode } from '../codes.ts';
+import type { ProblemOptions } from '../diagnostic.ts';
 import type { ListNode, MapEntry, MapNode, Node, ScalarNode } from '../read/node.ts';
 import { textOf } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
+
+/** Reports a problem at a node. */
+export type Report = (code: DiagnosticCode, at: Node, message: string, options?: ProblemOptions) => void;
 
 /** An entry with both parts; an empty value stands at its key. */
 export type Field = { readonly key: Node; readonly value: Node };
@@ -111,4 +117,48 @@ function sizeOf(node: Node): number {
   if (node.kind === 'list') return node.items.reduce((sum, item) => sum + sizeOf(item), 1);
   if (node.kind !== 'map') return 1;
   return node.entries.reduce((sum, { value }) => sum + (value === null ? 1 : sizeOf(value)), 1);
+}
+
+/**
+ * The tree with changed texts; keys stay. Nodes without a change are the same objects. `replace` returns another node for a
+ * map as a whole, or null.
+ */
+export function withTextsOf(
+  root: Node,
+  change: (text: string, node: Node) => string,
+  replace: (map: MapNode) => Node | null = () => null,
+): Node {
+  const visit = (node: Node): Node => {
+    if (node.kind === 'scalar') {
+      const text = textOf(node);
+      const changed = change(text, node);
+      return changed === text ? node : scalar(changed, node);
+    }
+    if (node.kind === 'list') {
+      const items = node.items.map(visit);
+      return items.some((item, at) => item !== node.items[at]) ? { ...node, items } : node;
+    }
+    if (node.kind !== 'map') return node;
+    const replaced = replace(node);
+    if (replaced !== null) return replaced;
+    const values = node.entries.map(({ value }) => (value === null ? null : visit(value)));
+    if (values.every((value, at) => value === node.entries[at]?.value)) return node;
+    return { ...node, entries: node.entries.map(({ key }, at) => ({ key, value: values[at] ?? null })) };
+  };
+  return visit(root);
+}
+
+/** A node as JSON, with the types of YAML. */
+export function jsonOf(node: Node): Json {
+  if (node.kind === 'scalar') {
+    const { value } = node;
+    return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : (textIn(node) ?? '');
+  }
+  if (node.kind === 'list') return node.items.map(jsonOf);
+  if (node.kind === 'alias') return null;
+  return Object.fromEntries(
+    node.entries.flatMap(({ key, value }) =>
+      key === null ? [] : [[textIn(key) ?? '', value === null ? null : jsonOf(value)]],
+    ),
+  );
 }

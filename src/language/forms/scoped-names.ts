@@ -1,8 +1,7 @@
 import { scanShell } from '#core/words/shell-scan.ts';
 import type { MapEntry, MapNode, Node, ScalarNode } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
-import type { Report } from './dagu-3-actions.ts';
-import { entry, Fields, list, map, scalar, textIn } from './form-nodes.ts';
+import { entry, Fields, list, map, type Report, scalar, textIn } from './form-nodes.ts';
 
 /** What the scopes of names stand for in a file. */
 export type Scopes = {

@@ -8,7 +8,7 @@ import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } 
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
 import { readDaguKeys } from './dagu-keys.ts';
-import type { ParseResult, YamlDocument } from './node.ts';
+import { type ParseResult, rangeOf, type YamlDocument } from './node.ts';
 import { parse, parseDocuments, tooMany } from './parse.ts';
 import { read } from './read.ts';
 import { validate } from './validate.ts';
@@ -70,7 +70,18 @@ type SpecFileRead = { readonly file: SpecFile; readonly problems: readonly Probl
 /** Reads a text, as far as possible, and reports all problems of the file itself. */
 export function readSpecFile(source: Source): SpecFileRead {
   const parsed = parse(source);
-  return readParsed(source, parsed, isDagu3(source.text, [parsed.document]));
+  const { document } = parsed;
+  const form = document !== null && isDagu3(source.text, [document]) ? readDagu3(source, document) : null;
+  const read = readParsed(source, parsed, form);
+  const [loop] = form?.documents ?? [];
+  if (loop === undefined) return read;
+  const message = '"foreach" is not supported in an imported file, or in base.yaml';
+  const help = 'Write its steps into a workflow of their own, and "run" with "parallel".';
+  const problems = [
+    ...read.problems,
+    problem('not-supported', { source, range: rangeOf(loop.contents) }, message, { help }),
+  ];
+  return { ...read, problems };
 }
 
 /** Maximum number of workflows in a file. */
@@ -86,12 +97,23 @@ export function readSpecFiles(source: Source): readonly SpecFileRead[] {
     source.text,
     documents.map(({ document }) => document),
   );
-  return documents.map((document) => readParsed(source, document, isOfDagu3));
+  if (!isOfDagu3) return documents.map((document) => readParsed(source, document, null));
+  const forms = documents.map(({ document }, index) => {
+    return document === null ? null : readDagu3(source, document, index === 0 ? '' : null);
+  });
+  const loops = forms.flatMap((form) => form?.documents ?? []);
+  return [
+    ...documents.map((document, index) => readParsed(source, document, forms[index] ?? null)),
+    ...loops.map((document) => readParsed(source, { document, problems: [] }, { document, problems: [] })),
+  ];
 }
 
-function readParsed(source: Source, parsed: ParseResult, isOfDagu3: boolean): SpecFileRead {
+type Form = { readonly document: YamlDocument; readonly problems: readonly Problem[] };
+
+/** Reads a document; `form`: what it is in the form of wf, if it is in another one. */
+function readParsed(source: Source, parsed: ParseResult, form: Form | null): SpecFileRead {
   const { document: written } = parsed;
-  const form = written !== null && isOfDagu3 ? readDagu3(source, written) : null;
+  const isOfDagu3 = form !== null;
   const document = form?.document ?? (written === null ? null : readScopes(source, written));
   const unread = (problems: readonly Problem[]) => ({ file: unreadFile(source, document), problems });
   if (parsed.problems.length > 0) return unread(parsed.problems);

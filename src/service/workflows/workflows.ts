@@ -7,7 +7,15 @@ import { type LoadRequest, type LoadResult, loadWorkflow, type RunTargets } from
 import { tryOr, WfError } from '#system/errors.ts';
 import { didYouMean, nearNames } from '#system/near-names.ts';
 import type { LoadWorkflow } from './load-workflow.ts';
-import { fileNearby, filesOf, findWorkflowFiles, groupOf, InvalidWorkflow, pathKind, workflowsIn } from './workflow-directory.ts';
+import {
+  fileNearby,
+  filesOf,
+  findWorkflowFiles,
+  groupOf,
+  InvalidWorkflow,
+  pathKind,
+  workflowsIn,
+} from './workflow-directory.ts';
 
 /** The directories in which workflows are found. */
 export type WorkflowDirectories = {
