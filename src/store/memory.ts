@@ -54,7 +54,7 @@ function createMemoryJournal({ snapshot, logs, events }: MemoryRun, directory: s
     flush: () => Promise.resolve(),
     queueFlush: () => ({ done: Promise.resolve(), queued: null }),
     logs,
-    artifacts: createArtifacts(join(directory, 'artifacts'), makeScratch),
+    artifacts: createArtifacts(join(directory, 'artifacts'), makeScratch, null),
     scratch: makeScratch,
     // No other process knows of the run.
     listen: () => Promise.resolve(),

@@ -1,4 +1,12 @@
-import type { BlockedBy, FinishedStatus, LockHolder, ProcessIdentity, RunEvent, StoredEvent } from '#core/run/run.ts';
+import type {
+  BlockedBy,
+  FinishedStatus,
+  KeptFile,
+  LockHolder,
+  ProcessIdentity,
+  RunEvent,
+  StoredEvent,
+} from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { SystemProblem, WfError } from '#system/errors.ts';
@@ -38,8 +46,14 @@ export type StoredArtifacts = {
 export type ArtifactStore = {
   /** Creates a private directory, which is removed with the scratch files of the run. */
   readonly stage: () => string;
-  /** Replaces the files of a step or instance by those in a staged directory, which then is gone; null: by none. */
-  readonly replace: (step: string, staged: string | null) => void;
+  /** Replaces the files of a step or instance by those in a staged directory, which then is gone. */
+  readonly replace: (step: string, staged: string) => void;
+  /** The directory of the files of a step, of an instance, or of all instances of a fan-out; it may not exist. */
+  readonly pathOf: (step: string) => string;
+  /** That of all files of another run; null for a run that is not stored. */
+  readonly ofRun: (runId: string) => string | null;
+  /** Takes files of a step over from another run; returns those that are gone. */
+  readonly takeOver: (runId: string, step: string, files: readonly KeptFile[]) => readonly KeptFile[];
 };
 
 /** The files that the attempts of a run write. */

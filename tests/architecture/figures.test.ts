@@ -20,10 +20,10 @@ const limits: Figures = {
   // And the form of Dagu 2.15: its actions, and names with a scope.
   // And locks of steps and runs: their checks, and the rate of a pool.
   // And what refuses events that a worker on Temporal was given before their task.
-  // And artifacts: src/system/trees, and what keeps, stores and lists them.
   // And steps under "foreach", and actions of a file, in the form of Dagu 2.15.
+  // And artifacts: src/system/trees, and what keeps, stores, lists, reads and takes them over.
   files: 620,
-  lines: 86_250,
+  lines: 86_450,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

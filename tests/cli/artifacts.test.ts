@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
@@ -83,6 +92,53 @@ describe('a step', () => {
         expect(readdirSync(join(kept(place), 'ship')).toSorted()).toEqual(['a%2Fb', 'web1']);
       },
     ));
+});
+
+describe('a later step', () => {
+  const of = (id: string) => `\${${id}.artifacts}`;
+  const child = steps(`{name: c, command: ${make('echo child > c')}, artifacts: c}`);
+  const file = steps(
+    `{name: build, command: ${make('echo app > app')}, artifacts: app}`,
+    '{name: sub, run: child, depends: build}',
+    '{name: ship, parallel: [a, b], command: touch $ITEM, artifacts: $ITEM}',
+    `{name: show, command: 'cat ${of('build')}/app ${of('sub')}/c/c', depends: [build, sub], artifacts: []}`,
+    `{name: all, command: 'ls ${of('ship')} ${of('show')}', depends: [ship, show]}`,
+    '{name: gate, command: test -e go, depends: all}',
+    `{name: again, command: 'cat ${of('build')}/app', depends: [build, gate]}`,
+  );
+
+  it('reads the files of steps, of their instances and sub-workflows, and those that a retry takes over', () =>
+    withPlace({ 'a.yaml': file, 'child.yaml': child }, async (place) => {
+      const first = await run(place);
+      expect([first.code, first.stdout]).toEqual([1, expect.stringMatching(/\| app\n.*\| child\n/)]);
+      expect(await names(place)).toEqual(['build/app', 'ship/a/a', 'ship/b/b']);
+      place.write('go', '');
+      const retry = await place.wf('retry', 'r', '--run-id', 'r2', '--reporter', 'plain');
+      expect([retry.code, retry.stdout]).toEqual([0, expect.stringContaining('[again] | app\n')]);
+      const before = await list(place);
+      expect(await place.json('artifacts', 'r2')).toEqual(before.map((each) => ({ ...each, attempt: 0 })));
+      const inode = (runId: string) => statSync(join(place.runsDir, runId, 'artifacts/build/app')).ino;
+      expect(inode('r2')).toBe(inode('r'));
+    }));
+
+  it('is not retried with files that are gone without a warning', () =>
+    withPlace({ 'a.yaml': file, 'child.yaml': child }, async (place) => {
+      await run(place);
+      rmSync(join(kept(place), 'build/app'));
+      place.write('go', '');
+      const retry = await place.wf('retry', 'r', '--run-id', 'r2', '--reporter', 'plain');
+      expect([retry.code, retry.stdout]).toEqual([
+        1,
+        expect.stringContaining('[build] WARN   the artifact "app" of run r is gone'),
+      ]);
+    }));
+});
+
+it('a reference to files that a step does not keep is an error', () => {
+  const file = steps('{name: a, command: "true"}', `{name: b, command: 'ls \${a.artifacts}', depends: a}`);
+  return withPlace({ 'a.yaml': file }, async (place) => {
+    expect((await run(place)).stderr).toContain('step "a" keeps no artifacts');
+  });
 });
 
 describe('what cannot be kept', () => {

@@ -223,11 +223,14 @@ type Made = {
   } | null;
   readonly edges: readonly boolean[];
   readonly restoredAs: SettledStatus | null;
+  readonly keeps: boolean;
 };
+
+const kept = [{ path: 'old', bytes: 1, sha256: 'old' }];
 type Status = 'succeeded' | 'failed' | 'skipped' | 'canceled';
 
 /** What a retry takes over of a step. Items are taken over only if no step before it runs again. */
-function restoredOf({ fanOut, edges, restoredAs }: Made, name: string): readonly Restored[] {
+function restoredOf({ fanOut, edges, restoredAs, keeps }: Made, name: string): readonly Restored[] {
   const isFree = !edges.some(Boolean) || restoredAs !== null;
   const items = (fanOut?.items ?? []).map((_, index) => ({ key: `k${index}`, value: `k${index}` }));
   const instances = (fanOut?.items ?? []).flatMap(({ restoredAs: status }, index) =>
@@ -237,6 +240,6 @@ function restoredOf({ fanOut, edges, restoredAs }: Made, name: string): readonly
   );
   return [
     ...(fanOut?.isRestored === true && isFree ? [{ step: name, items, instances }] : []),
-    ...(restoredAs === null ? [] : [{ step: name, status: restoredAs, outputs: {} }]),
+    ...(restoredAs === null ? [] : [{ step: name, status: restoredAs, outputs: {}, ...(keeps ? { kept } : {}) }]),
   ];
 }

@@ -346,21 +346,22 @@ test('the counters match the steps', () => {
 });
 
 test('a step has the artifacts of its last attempt, which are recorded before the end of that', () => {
-  forRandomRuns(400, ({ run }, _, events) => {
+  forRandomRuns(400, ({ run }, made, events) => {
     const recorded = ofType(events, 'artifact.kept');
+    const before = made.restored.flatMap((one) => ('items' in one ? one.instances : [one]));
     const all = [...steps(run)].flatMap((state) => [state, ...instancesOf(run, state)]);
     for (const { name, attempt, artifacts, restored } of all) {
       const files = artifacts === undefined ? [] : [...firstItems(artifacts.files, artifacts.files.length)];
       const own = recorded.filter((event) => event.step === name && event.attempt === attempt);
       expect(files).toEqual(own.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })));
-      if (restored) expect(artifacts).toBeUndefined();
+      if (restored) expect(files).toEqual(before.find(({ step }) => step === name)?.kept ?? []);
       // An attempt that was withdrawn, which only a cancel leads to, keeps nothing.
       else if (run.cancellation === null && attempt > 0) {
         expect(files).toEqual(keptBy(stepNode(run, name), attempt) ?? []);
       }
     }
     for (const [index, event] of events.entries()) {
-      if (event.type !== 'artifact.kept') continue;
+      if (event.type !== 'artifact.kept' || event.attempt === 0) continue;
       const end = events.slice(index).find((other) => endsAttempt(other) && other.step === event.step);
       expect(end).toMatchObject({ attempt: event.attempt });
     }

@@ -66,7 +66,7 @@ async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {
 }
 
 describe('printed JSON', () => {
-  test('matches its schema', { timeout: 60_000 }, async () => {
+  test('matches its schema', { timeout: 120_000 }, async () => {
     await withRuns(async (place) => {
       const commands: readonly (readonly [string, readonly string[]])[] = [
         ['run-summary.json', ['status']],

@@ -1,4 +1,4 @@
-import { given } from '../data/collections.ts';
+import { firstItems, given } from '../data/collections.ts';
 import { fanOutOf } from '../fan-out/instances.ts';
 import { closure, type Graph, leftOut, nodeAt, nodeIndex } from '../graph.ts';
 import { originOf } from '../summary/summary.ts';
@@ -187,10 +187,11 @@ function takenOver(run: RunState, name: string): RestoredStep {
   if (step === null || !isSettled(step)) return { step: name, status: 'canceled', outputs: {} };
   const masked = unkept(step);
   const outputs = Object.fromEntries(Object.entries(step.outputs).filter(([output]) => !masked.includes(output)));
-  const { status, reason, message, exitCode, signal, tolerated } = step;
-  if (status === 'succeeded') return { step: name, status, outputs };
+  const { status, reason, message, exitCode, signal, tolerated, artifacts } = step;
+  const kept = artifacts && [...firstItems(artifacts.files, artifacts.files.length)];
+  if (status === 'succeeded') return { step: name, status, outputs, ...given({ kept }) };
   const before = { runId: originOf(run, step) ?? run.runId, reason, message, exitCode, signal };
-  return { step: name, status, outputs, ...given({ tolerated }), before };
+  return { step: name, status, outputs, ...given({ tolerated, kept }), before };
 }
 
 /** Names of the step's outputs that contain secrets: they were stored masked. */

@@ -211,6 +211,8 @@ export type RestoredStep = {
   readonly held?: string;
   /** For how long it asks, if a variable gave that; absent: as its step says. */
   readonly limitMs?: number;
+  /** The artifacts of the step, which the new run has too; absent if it kept none. */
+  readonly kept?: readonly KeptFile[];
 };
 
 /** The result of a step that ended in an earlier run. */
@@ -347,7 +349,7 @@ type EventFields = {
   /** The run waits for a lock or its queue, before it starts. */
   'run.blocked': Blocked;
   'run.started': unknown;
-  'step.restored': Omit<RestoredStep, 'held' | 'limitMs'> & { readonly masked?: readonly string[] };
+  'step.restored': Omit<RestoredStep, 'held' | 'limitMs' | 'kept'> & { readonly masked?: readonly string[] };
   /** Tells the engine to start this attempt. */
   'step.scheduled': OfAttempt;
   /** The attempt waits, and takes no place of `maxActiveSteps` meanwhile. Repeated if the holder changes. */
@@ -365,7 +367,10 @@ type EventFields = {
   'step.expanded': OfAttempt & Expanded;
   /** Tells the engine to end all attempts of this fan-out after one instance failed. */
   'step.canceling': OfStep & { readonly message: string };
-  /** The attempt that ends now kept this file; the files of earlier attempts at the step are gone. */
+  /**
+   * The attempt that ends now kept this file; the files of earlier attempts at the step are gone. `attempt`: 0 for a file
+   * that was taken over from the run being retried.
+   */
   'artifact.kept': OfAttempt & KeptFile;
   /** Tells the engine to set a timer. `attempt` is the one that has just ended, with `outcome`. */
   'step.waiting': OfAttempt & {

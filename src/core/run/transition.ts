@@ -92,14 +92,19 @@ function start(draft: Draft, { at, restored }: Input<'start'>): void {
   record(draft, { type: 'run.started', at });
   for (const one of restored) {
     if ('items' in one) restoreItems(draft, at, one);
-    else if (one.held === undefined) record(draft, { type: 'step.restored', at, ...one });
+    else if (one.held === undefined) restoreStep(draft, at, one);
     else holdRestored(draft, at, one);
   }
 }
 
+function restoreStep(draft: Draft, at: number, { kept = [], ...restored }: RestoredStep): void {
+  for (const file of kept) record(draft, { type: 'artifact.kept', at, step: restored.step, attempt: 0, ...file });
+  record(draft, { type: 'step.restored', at, ...restored });
+}
+
 function restoreItems(draft: Draft, at: number, { step, items, instances, maxConcurrent }: RestoredItems): void {
   record(draft, { type: 'step.expanded', at, step, attempt: 0, items, ...given({ maxConcurrent }) });
-  for (const instance of instances) record(draft, { type: 'step.restored', at, ...instance });
+  for (const instance of instances) restoreStep(draft, at, instance);
 }
 
 function refuse(draft: Draft, { at, reason, message }: Input<'refuse'>): void {

@@ -14,16 +14,18 @@ export type ResultLogs = { readonly stdout: string | null; readonly stderr: stri
 /**
  * The result of a step as JSON, for the texts of later steps; undefined until it is settled. `output` is a text, or the
  * JSON list or map that the text holds; of published values, a map. `outputs` are published values, or those of the run of
- * a sub-workflow.
+ * a sub-workflow. `artifacts`: the directory of the kept files of the step; null: it keeps none.
  */
 export function stepResult(
   { output, published, executor }: Pick<Step, 'output' | 'published' | 'executor'>,
   state: StepState,
   { stdout, stderr }: ResultLogs,
+  artifacts: string | null = null,
 ): string | undefined {
   if (!isSettled(state)) return undefined;
   const { exitCode, status, outputs } = state;
-  const parts = { stdout, stderr, exitCode, exit_code: exitCode, status };
+  const kept = artifacts === null ? {} : { artifacts };
+  const parts = { stdout, stderr, exitCode, exit_code: exitCode, status, ...kept };
   const json = JSON.stringify(parts);
   const isChild = executor.type === 'workflow';
   const value = published === undefined ? outputs[output ?? ''] : undefined;

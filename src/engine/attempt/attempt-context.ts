@@ -60,10 +60,24 @@ export type NeededFacts = ReturnType<typeof neededFacts>;
 export type BackgroundCalls = Pick<BackgroundAttempt, 'ready' | 'giveUp'>;
 
 /** A number of kept files, and their bytes. */
-export type ArtifactSize = { readonly files: number; readonly bytes: number };
+type ArtifactSize = { readonly files: number; readonly bytes: number };
 
 /** What the steps of a run keep at present. Attempts share and change it. */
 export type ArtifactTotals = { files: number; bytes: number; readonly bySteps: Map<string, ArtifactSize> };
+
+/** Adds files of a step. */
+export function countArtifacts(
+  totals: ArtifactTotals,
+  step: string,
+  added: readonly { readonly bytes: number }[],
+): void {
+  if (added.length === 0) return;
+  const before = totals.bySteps.get(step) ?? { files: 0, bytes: 0 };
+  const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
+  totals.files += added.length;
+  totals.bytes += bytes;
+  totals.bySteps.set(step, { files: before.files + added.length, bytes: before.bytes + bytes });
+}
 
 /** Context of one attempt, provided by its run. */
 export type AttemptContext = {

@@ -8,7 +8,7 @@ import { removeDirectory } from '#system/files.ts';
 import { FileCopier } from '#system/trees/copy-file.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
 import { type FilePattern, filePattern, MAX_DEPTH, type Unopened, walkFiles } from '#system/trees/walk-files.ts';
-import type { ArtifactSize, ArtifactTotals, AttemptContext, StepScope } from './attempt-context.ts';
+import { type AttemptContext, countArtifacts, type StepScope } from './attempt-context.ts';
 import { afterEnd } from './attempt-results.ts';
 
 /** An outcome, and the files that the attempt keeps. */
@@ -96,7 +96,7 @@ class Collection {
       this.#release();
       return [];
     }
-    files.artifacts?.replace(step.name, this.#kept.length === 0 ? null : this.#staged);
+    if (this.#staged !== null) files.artifacts?.replace(step.name, this.#staged);
     return this.#kept;
   }
 
@@ -180,7 +180,7 @@ class Collection {
     if (secrets.shared.mask(text) !== text) this.#secret.push(path);
     this.#files.add(path);
     this.#kept.push({ path, ...copied });
-    this.#add(totals, { files: 1, bytes: copied.bytes });
+    countArtifacts(totals, this.#context.step.name, [copied]);
     return true;
   }
 
@@ -226,14 +226,6 @@ class Collection {
     totals.files -= files;
     totals.bytes -= bytes;
     totals.bySteps.delete(step.name);
-  }
-
-  #add(totals: ArtifactTotals, size: ArtifactSize): void {
-    const { name } = this.#context.step;
-    const before = totals.bySteps.get(name) ?? { files: 0, bytes: 0 };
-    totals.files += size.files;
-    totals.bytes += size.bytes;
-    totals.bySteps.set(name, { files: before.files + size.files, bytes: before.bytes + size.bytes });
   }
 
   #text(reason: Reason): string {

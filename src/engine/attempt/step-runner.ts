@@ -14,7 +14,7 @@ import type { PreparedRun } from '../driver/driver.ts';
 import type { AttemptReport, StepTask } from '../driver/step-task.ts';
 import type { RunRequest } from '../engine.ts';
 import { runAttempt } from './attempt.ts';
-import type { AttemptHost, BackgroundCalls } from './attempt-context.ts';
+import { type ArtifactTotals, type AttemptHost, type BackgroundCalls, countArtifacts } from './attempt-context.ts';
 import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
@@ -49,7 +49,7 @@ export class StepRunner {
   readonly #outputs: MaskedOutputs;
   readonly #outputOptions: Omit<OutputOptions, 'maxOutputBytes'>;
   readonly #admitted = new Set<string>();
-  readonly #totals = { files: 0, bytes: 0, bySteps: new Map() };
+  readonly #totals: ArtifactTotals = { files: 0, bytes: 0, bySteps: new Map() };
   #variables: RunVariables | null = null;
   #evaluated: RunEnvironment | null = null;
 
@@ -59,6 +59,8 @@ export class StepRunner {
     this.#parts = parts;
     this.#outputs = new MaskedOutputs(parts.secrets.shared);
     this.#outputOptions = { ...parts, openPipe: host.openPipe, outputs: this.#outputs };
+    const restored = request.restored.flatMap((one) => ('items' in one ? one.instances : [one]));
+    for (const { step, kept = [] } of restored) countArtifacts(this.#totals, step, kept);
   }
 
   /** Evaluates parameters, environment and the workflow's own preconditions, before the first attempt. */

@@ -2,11 +2,10 @@ import { evolve } from '#core/run/evolve.ts';
 import type { CancelReason, FinishedStatus, Outputs, Param, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
 import { isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
-import type { ResultLogs } from '#core/words/step-results.ts';
 import type { NumberValue, RunNumberKey, Step } from '#core/workflow.ts';
 import type { Clock } from '#system/clock.ts';
 import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
-import { StepResults, type StepTask, stepTask } from './step-task.ts';
+import { type ResultFiles, StepResults, type StepTask, stepTask } from './step-task.ts';
 import { RunLimit, RunTimers } from './timers.ts';
 
 /** What a driver needs of the request for its run. */
@@ -32,7 +31,7 @@ const never = Number.MAX_SAFE_INTEGER;
  * The host of a driver: it stores events and carries out orders. An order returns at once; what comes of it is posted to
  * the driver as an input.
  */
-export type DriverHost = {
+export type DriverHost = ResultFiles & {
   readonly clock: Clock;
   /** The unmasked state after all recorded events. */
   readonly state: () => RunState;
@@ -49,8 +48,6 @@ export type DriverHost = {
   readonly ahead: () => number;
   /** The work before the final event, which is recorded when it resolves; null: there is none. */
   readonly cleanUp: () => Promise<void> | null;
-  /** The logs of an attempt, for texts that name them. */
-  readonly logsOf: (step: string, attempt: number) => ResultLogs;
   /** Called with an internal error, after which the driver reads no more. */
   readonly fail: (error: unknown) => void;
   readonly orders: Orders;
@@ -100,7 +97,7 @@ export class Driver {
   constructor(request: DrivenRequest, host: DriverHost) {
     this.#request = request;
     this.#host = host;
-    this.#results = new StepResults(request.workflow, host.logsOf);
+    this.#results = new StepResults(request.workflow, host);
     this.timers = new RunTimers(host.clock);
     this.#limit = new RunLimit(host.clock, this.timers, () => this.#timeOut());
   }
@@ -115,8 +112,8 @@ export class Driver {
     return this.#results.of(this.#host.state(), name);
   }
 
-  /** Starts the first steps, or ends the run that cannot start. */
-  start(prepared: PreparedRun): void {
+  /** Starts the first steps, or ends the run that cannot start. `restored`: what it takes over, by default as requested. */
+  start(prepared: PreparedRun, restored = this.#request.restored): void {
     const at = this.#host.clock.now();
     if ('problem' in prepared) {
       this.post({ type: 'refuse', at, reason: 'error', message: prepared.problem });
@@ -125,7 +122,7 @@ export class Driver {
     const { unmet, ...start } = prepared;
     this.note({ type: 'run.prepared', at, ...start });
     if (unmet !== null) this.post({ type: 'refuse', at, reason: 'precondition', message: unmet });
-    else this.post({ type: 'start', at, restored: this.#request.restored });
+    else this.post({ type: 'start', at, restored });
   }
 
   /** Takes an input. */

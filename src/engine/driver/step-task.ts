@@ -91,16 +91,24 @@ export function stepTask(run: RunState, name: string, number: number, results: S
   };
 }
 
+/** Paths of a run on the machine that decides; those of artifacts are absent if the engine keeps none. */
+export type ResultFiles = {
+  /** The logs of an attempt. */
+  readonly logsOf: (step: string, attempt: number) => ResultLogs;
+  /** The directory of the artifacts of a step, or of another run; null if there can be none. */
+  readonly artifactsOf?: (of: { readonly step: string } | { readonly runId: string }) => string | null;
+};
+
 /** The results of the steps of a run, for texts of later steps. */
 export class StepResults {
-  readonly #logsOf: (step: string, attempt: number) => ResultLogs;
+  readonly #files: ResultFiles;
   /** The steps by the names that texts use for their results. */
   readonly #steps: ReadonlyMap<string, Step>;
   /** Whether any text uses a result. */
   readonly #areUsed: boolean;
 
-  constructor(workflow: Workflow, logsOf: (step: string, attempt: number) => ResultLogs) {
-    this.#logsOf = logsOf;
+  constructor(workflow: Workflow, files: ResultFiles) {
+    this.#files = files;
     this.#steps = new Map(allSteps(workflow).flatMap((step) => resultNames(step).map((name) => [name, step] as const)));
     this.#areUsed = this.#namesIn(workflow).length > 0;
   }
@@ -110,8 +118,16 @@ export class StepResults {
     const step = this.#steps.get(name);
     if (step === undefined) return undefined;
     const state = stepState(run, step.name);
-    const own = () => (state.attempt === 0 ? { stdout: null, stderr: null } : this.#logsOf(step.name, state.attempt));
-    return stepResult(step, state, state.earlierLogs ?? own());
+    const own = () =>
+      state.attempt === 0 ? { stdout: null, stderr: null } : this.#files.logsOf(step.name, state.attempt);
+    return stepResult(step, state, state.earlierLogs ?? own(), this.#artifactsOf(step, state));
+  }
+
+  /** The directory of the files that a step keeps, or that the run of its sub-workflow keeps; null: none. */
+  #artifactsOf({ name, artifacts, executor }: Step, { child }: StepState): string | null {
+    const { artifactsOf } = this.#files;
+    if (artifacts !== undefined) return artifactsOf?.({ step: name }) ?? null;
+    return executor.type === 'workflow' && child !== undefined ? (artifactsOf?.({ runId: child }) ?? null) : null;
   }
 
   /** The results that texts of a step use, by their names. */

@@ -1,6 +1,15 @@
 import { buildGraph } from '#core/graph.ts';
 import { failed } from '#core/run/outcome.ts';
-import type { CancelReason, FinishedStatus, Outcome, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
+import type {
+  CancelReason,
+  FinishedStatus,
+  Outcome,
+  Outputs,
+  Restored,
+  RestoredStep,
+  RunEvent,
+  StoredEvent,
+} from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
 import { handlerKind } from '#core/workflow.ts';
@@ -189,7 +198,31 @@ export class LocalRun {
     if (queue !== undefined && this.#request.trigger !== 'workflow' && !(await this.#enterQueue(queue))) return;
     const prepared = await this.#runner.prepare(this.#preparation, this.result.createdAt);
     const ready = 'problem' in prepared || prepared.unmet !== null ? prepared : await this.#withLocks(prepared);
-    if (ready !== null) this.#driver.start(ready);
+    if (ready !== null) this.#start(ready);
+  }
+
+  /** The run fails to start if the disk refuses the artifacts that it takes over. */
+  #start(ready: PreparedRun): void {
+    try {
+      const isRefused = 'problem' in ready || ready.unmet !== null;
+      this.#driver.start(ready, isRefused ? [] : this.#takenOver());
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      this.#driver.start({ problem: error.message });
+    }
+  }
+
+  /** The results of the run being retried, with the artifacts that this run now has too. */
+  #takenOver(): readonly Restored[] {
+    const { restored, retryOf } = this.#request;
+    const take = (step: RestoredStep): RestoredStep => {
+      const { kept, ...rest } = step;
+      if (kept === undefined || retryOf === null) return rest;
+      const gone = new Set(this.#journal.artifacts?.takeOver(retryOf, step.step, kept) ?? kept);
+      for (const { path } of gone) this.#warn(step.step, `the artifact "${path}" of run ${retryOf} is gone`);
+      return { ...rest, kept: kept.filter((file) => !gone.has(file)) };
+    };
+    return restored.map((one) => ('items' in one ? { ...one, instances: one.instances.map(take) } : take(one)));
   }
 
   /** Only runs of a daemon wait for their queue, but all count. Resolves to whether the run continues. */
@@ -255,7 +288,7 @@ export class LocalRun {
 
   #hosting(): DriverHost {
     const { clock } = this.#options;
-    const { logs } = this.#journal;
+    const { logs, artifacts } = this.#journal;
     return {
       clock,
       state: () => this.result,
@@ -271,6 +304,8 @@ export class LocalRun {
         stdout: logs.pathOf(step, attempt, 'stdout'),
         stderr: logs.pathOf(step, attempt, 'stderr'),
       }),
+      artifactsOf: (of) =>
+        (artifacts && ('step' in of ? artifacts.pathOf(of.step) : artifacts.ofRun(of.runId))) ?? null,
       fail: (error) => this.#fail(error),
       orders: {
         attempt: (task) => this.#guard(this.#stepAttempts.make(task)),

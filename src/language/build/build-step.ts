@@ -198,6 +198,11 @@ function artifactsOf({ artifacts }: RawAction): Pick<Step, 'artifacts'> {
 
 const ARTIFACTS_DIR = /\b(?:WF|DAG_RUN)_ARTIFACTS_DIR\b/;
 
+/** Whether a step names artifacts, or mentions the directory for them. */
+export function keepsArtifacts(raw: RawAction): boolean {
+  return raw.artifacts !== undefined || ARTIFACTS_DIR.test(JSON.stringify(raw));
+}
+
 /** The steps; one that mentions the directory of its artifacts keeps what is put there. */
 export function withArtifactsDir(steps: readonly Step[]): readonly Step[] {
   if (!ARTIFACTS_DIR.test(JSON.stringify(steps))) return steps;

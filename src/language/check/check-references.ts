@@ -1,5 +1,6 @@
 import { PATH } from '#core/words/json-path.ts';
 import { rawFanOut } from '../build/build-policies.ts';
+import { keepsArtifacts } from '../build/build-step.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Spot } from '../diagnostic.ts';
 import { paramNames, parseParamDefaults } from '../params.ts';
@@ -17,7 +18,7 @@ import { entryUses } from './variable-uses.ts';
 
 /** A reference to the result of a step. */
 const REFERENCE =
-  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|outputs?)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
+  /(?<!\\)\$\{([A-Za-z_][\w-]*)\.(?:stdout|stderr|exitCode|exit_code|status|artifacts|outputs?)(?![\w-])[^}:]*(?::-[^}]*)?\}/g;
 /** A path with an offset and a length, as newer programs of this family have it. */
 const SLICE = new RegExp(String.raw`(?<!\\)\$\{[A-Za-z_]\w*${PATH}:(?!-)[^}]*\}`, 'g');
 
@@ -91,7 +92,11 @@ function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null
     const help = `With "output", it has \${${id}.output}, or \${${id}.output.KEY} if that is a map.`;
     return { message: `step "${id}" runs no other workflow, and has no "outputs"`, help };
   }
-  if (rawFanOut(used) === null || /\.(?:status|output)\b/.test(reference)) return null;
+  if (/^\$\{[\w-]+\.artifacts\b/.test(reference) && used.run === undefined && !keepsArtifacts(used)) {
+    const help = 'Name the files in that step, for example artifacts: dist/**';
+    return { message: `step "${id}" keeps no artifacts`, help };
+  }
+  if (rawFanOut(used) === null || /\.(?:status|output|artifacts)\b/.test(reference)) return null;
   const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
   return { message: `step "${id}" runs for several items, and has only "status" and "output"`, help };
 }

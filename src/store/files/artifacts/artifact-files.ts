@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { errorCode, isMissing } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
 import type { ArtifactStore, StoredArtifacts } from '../../store.ts';
@@ -34,29 +35,57 @@ function foldersOf(step: string): readonly string[] {
   return [fanOut, ...(key === null ? [] : [key])].map(folderName);
 }
 
-/** The artifacts of a run for its owner, below the directory `root`, which is created with the first of them. */
-export function createArtifacts(root: string, scratch: () => string): ArtifactStore {
+/**
+ * The artifacts of a run for its owner, below the directory `root`, which is created with the first of them. `runsDir`: the
+ * directory of all stored runs; null for a run that is not stored.
+ */
+export function createArtifacts(root: string, scratch: () => string, runsDir: string | null): ArtifactStore {
+  const pathOf = (step: string) => join(root, ...foldersOf(step));
   const stage = () => {
     const parent = scratch();
     return storing('create a directory in', parent, () => mkdtempSync(join(parent, 'artifacts-')));
   };
+  const replace = (step: string, staged: string) => {
+    const target = pathOf(step);
+    storing('write', target, () => {
+      if (existsSync(target)) {
+        // A directory with files cannot be replaced by a rename.
+        const before = stage();
+        renameSync(target, before);
+        removeDirectory(before);
+      }
+      makePrivateDirectory(dirname(target));
+      renameSync(staged, target);
+    });
+  };
   return {
     stage,
-    replace: (step, staged) => {
-      const target = join(root, ...foldersOf(step));
-      storing('write', target, () => {
-        if (existsSync(target)) {
-          // A directory with files cannot be replaced by a rename.
-          const before = stage();
-          renameSync(target, before);
-          removeDirectory(before);
-        }
-        if (staged === null) return;
-        makePrivateDirectory(dirname(target));
-        renameSync(staged, target);
-      });
+    replace,
+    pathOf,
+    ofRun: (runId) => (runsDir === null ? null : artifactsPath(join(runsDir, runId))),
+    takeOver: (runId, step, files) => {
+      const from = runsDir === null ? null : join(artifactsPath(join(runsDir, runId)), ...foldersOf(step));
+      const staged = stage();
+      const gone = storing('write', staged, () =>
+        files.filter(({ path }) => from === null || !isLinked(join(from, path), join(staged, path))),
+      );
+      replace(step, staged);
+      return gone;
     },
   };
+}
+
+/** Gives a file a second name; false if it is gone. A file system without such names gets a copy. */
+function isLinked(file: string, name: string): boolean {
+  makePrivateDirectory(dirname(name));
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (isMissing(error)) return false;
+    if (!['EPERM', 'EMLINK', 'EXDEV', 'ENOTSUP', 'ENOSYS'].includes(errorCode(error))) throw error;
+    copyFileSync(file, name);
+  }
+  return true;
 }
 
 /** The artifacts of a run for readers. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { FinishedStatus, RunEvent } from '#core/run/run.ts';
 import { durationOf } from '#core/summary/summarize.ts';
 import { systemProblem } from '#system/errors.ts';
@@ -62,7 +63,7 @@ export function createRunJournal(run: OpenRun): RunJournal {
     flush: commit.flush,
     queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
-    artifacts: createArtifacts(artifactsPath(directory), makeScratch),
+    artifacts: createArtifacts(artifactsPath(directory), makeScratch, dirname(directory)),
     scratch: makeScratch,
     listen: (listener) => {
       const look = () => {

@@ -64,7 +64,7 @@ class AttemptWorker {
         files: {
           path: files.journal,
           logs: createRunLogs(files.logs, workflow),
-          artifacts: createArtifacts(join(files.scratch, '../artifacts'), () => files.scratch),
+          artifacts: createArtifacts(join(files.scratch, '../artifacts'), () => files.scratch, null),
           scratch: () => files.scratch,
         },
         secrets: this.#secrets,
