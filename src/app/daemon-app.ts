@@ -31,6 +31,7 @@ import {
 } from '#service/workflows.ts';
 import type { DaemonClaim, DaemonState } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { ownTurn } from '#system/turns.ts';
 import { createControl, createPast, judgeFor, removeRun } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
@@ -71,9 +72,14 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     starter,
     dags,
     isDaemon: true,
-    copying: { lasting: copying.signal, report },
+    copying: {
+      lasting: copying.signal,
+      report,
+      accepting: ({ runId, workflow }) => retries.expect(runId, workflow),
+    },
   });
-  const { history, directories } = control;
+  const { history, directories, remote } = control;
+  const { value: engine } = config.settings.read('engine');
   const { suspensions } = state;
   const thread = createTaskThread(() =>
     startThread(join(packageRoot, 'bin/task-worker.js'), { execArgv: [], argv: [] }),
@@ -187,13 +193,18 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     refusal: state.refusal,
     /** The life cycle of the daemon; it does nothing before these are called. */
     life: {
-      /** Takes over the runs of earlier daemons. */
-      adopt: runs.adopt,
+      /** Takes over the runs of earlier daemons. Throws as `TemporalEngine.connect`. */
+      adopt: async () => {
+        if (engine !== LOCAL_ENGINE) await remote.connect(engine);
+        await runs.adopt();
+      },
       /** Starts waiting, requested and scheduled runs from now on. */
       begin: async () => {
         runs.startQueue.open();
         retries.open();
         monitor = await openForwardingMonitor(config, state, log);
+        // What other machines have started decides about the schedule.
+        if (engine !== LOCAL_ENGINE) await remote.copyAll(engine, state.engine);
         scheduler = await createScheduler({
           catalog,
           clock: systemClock,

@@ -121,6 +121,8 @@ function remoteEngine(config: Config, copying: Copying = { lasting: null, report
     catchUp: async (...asked) => (await open()).catchUp(...asked),
     cancel: async (...asked) => (await open()).cancel(...asked),
     answer: async (...asked) => (await open()).answer(...asked),
+    connect: async (...asked) => (await open()).connect(...asked),
+    copyAll: async (...asked) => (await open()).copyAll(...asked),
   };
 }
 
@@ -128,10 +130,18 @@ function isRemote({ owner }: Pick<RunRef, 'owner'>): boolean {
   return owner !== null && 'engine' in owner;
 }
 
-/** The address of the engine that executes a run; null: this machine. A retry goes where the run before it was. */
-function engineOf({ retryOf }: Pick<RunRequest, 'retryOf'>, { settings }: Config, archive: RunArchive): string | null {
+/**
+ * The address of the engine that executes a run; null: this machine. A retry goes where the run before it was; that of a
+ * daemon with an engine goes there, since its runs may have another address on the machine that started them.
+ */
+function engineOf(
+  { retryOf }: Pick<RunRequest, 'retryOf'>,
+  { settings }: Config,
+  { archive, isDaemon }: { readonly archive: RunArchive; readonly isDaemon: boolean },
+): string | null {
   const { value, level } = settings.read('engine');
-  const before = retryOf === null || level === 'flag' ? [] : archive.readEvents(retryOf).events;
+  const isGiven = level === 'flag' || (isDaemon && value !== LOCAL_ENGINE);
+  const before = retryOf === null || isGiven ? [] : archive.readEvents(retryOf).events;
   const owned = before.findLast((event) => event.type === 'run.owned');
   if (owned?.type === 'run.owned' && 'engine' in owned.owner) return owned.owner.engine;
   return value === LOCAL_ENGINE ? null : value;
@@ -149,6 +159,7 @@ export function createControl(
   const context = { env: { ...config.processEnv, ...queuesOption(config) }, cwd: config.cwd, dags, isDaemon };
   return {
     ...createPast(config, { ...options, remote }),
+    remote,
     queue: store,
     control: store,
     env: config.processEnv,
@@ -165,7 +176,7 @@ export function createControl(
       return {
         ...local,
         accept: (request) => {
-          const url = engineOf(request, config, store);
+          const url = engineOf(request, config, { archive: store, isDaemon });
           return url === null ? local.accept(request) : remote.accept(request, url);
         },
         cancel: (run, asked) => (isRemote(run) ? remote : local).cancel(run, asked),

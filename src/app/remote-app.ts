@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts';
-import type { TemporalEngine } from '#engine/temporal/client/temporal-engine.ts';
+import type { TemporalEngine, TemporalEngineTools } from '#engine/temporal/client/temporal-engine.ts';
 import type { EngineSettings } from '#engine/temporal/client/temporal-host.ts';
 import { checkRunId } from '#store/files/run-directory.ts';
 import { systemClock } from '#system/clock.ts';
@@ -7,8 +7,8 @@ import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { fileStore } from './run-store.ts';
 
-/** How long runs are copied, and who receives the errors of it; see `TemporalEngineTools`. */
-export type Copying = { readonly lasting: AbortSignal | null; readonly report: (error: unknown) => void };
+/** How long runs are copied, who receives the errors of it, and what precedes a start; see `TemporalEngineTools`. */
+export type Copying = Pick<TemporalEngineTools, 'lasting' | 'report' | 'accepting'>;
 
 /** Opens the access to the runs of engines; nothing is connected before it is used. */
 export async function openRemoteEngine(config: Config, copying: Copying): Promise<TemporalEngine> {
@@ -19,6 +19,7 @@ export async function openRemoteEngine(config: Config, copying: Copying): Promis
     archive: store,
     store,
     control: store,
+    queue: store,
     clock: systemClock,
     processEnv: config.processEnv,
     lostAfterMs: lostAfterMs(config),

@@ -171,7 +171,7 @@ export type SettingUser =
   | 'wf serve'
   | 'clients'
   | 'wf serve and clients'
-  | 'runs and wf worker';
+  | 'runs, wf worker and wf serve';
 
 /** A setting: a flag, a variable or a key of a file. */
 export type Setting<T> = {
@@ -209,7 +209,7 @@ function rowsFor(usedBy: SettingUser, rules: Partial<Pick<Setting<unknown>, 'inP
 const shared = rowsFor('every command', { inProject: true });
 const run = rowsFor('runs', { inProject: true });
 const own = rowsFor('runs');
-const engines = rowsFor('runs and wf worker');
+const engines = rowsFor('runs, wf worker and wf serve');
 /** A project must not decide where commands, and with them logins, are sent. */
 const client = rowsFor('clients');
 const serve = rowsFor('wf serve');

@@ -112,7 +112,7 @@ export class AutoRetries {
     } catch (error) {
       // The exit of the daemon may be the cause, for example if it ends the thread that reads the workflow.
       if (!this.#isOpen) return;
-      if (failedAs(error, 'busy', 'storage')) return this.#schedule(runId, clock.now() + AGAIN_MS);
+      if (failedAs(error, 'busy', 'storage', 'unreachable')) return this.#schedule(runId, clock.now() + AGAIN_MS);
       log(`run ${runId} of "${run.state.workflow}" is not retried: ${messageOf(error)}`);
       this.#drop(runId);
     }

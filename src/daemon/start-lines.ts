@@ -88,20 +88,3 @@ export class RunLines {
 function countOne<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
-
-/** Limits concurrent work to `count`, at least 1: what exceeds it waits, and starts in the order of the calls. */
-export function createStartSlots(count: number) {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-}

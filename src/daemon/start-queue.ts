@@ -2,8 +2,8 @@ import type { AcceptedRun } from '#service/service.ts';
 import { type Carrier, startCarrier } from '#service/start-runs.ts';
 import type { Clock } from '#system/clock.ts';
 import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
-import type { Turns } from '#system/turns.ts';
-import { createStartSlots, type RunLine, RunLines } from './start-lines.ts';
+import { createSlots, type Turns } from '#system/turns.ts';
+import { type RunLine, RunLines } from './start-lines.ts';
 
 /** The limits of a daemon's queue. */
 export type QueueLimits = {
@@ -56,14 +56,14 @@ export class StartQueue {
   readonly #whenIdle = new Set<() => void>();
   /** The runs being written to the disk, and the number of requests for each. */
   readonly #admitted = new Map<string, number>();
-  readonly #inSlot: ReturnType<typeof createStartSlots>;
+  readonly #inSlot: ReturnType<typeof createSlots>;
   #isOpen = false;
   #guestsAre: 'unknown' | 'searched' | 'known' = 'unknown';
 
   constructor(parts: StartQueueParts) {
     this.#parts = parts;
     this.#lines = new RunLines(parts.lineOf, parts.limits.queues);
-    this.#inSlot = createStartSlots(parts.limits.starting ?? Number.POSITIVE_INFINITY);
+    this.#inSlot = createSlots(parts.limits.starting ?? Number.POSITIVE_INFINITY);
   }
 
   /**

@@ -123,11 +123,12 @@ export type RunStore = {
   /**
    * Creates a run with the caller as its owner. Throws a `WfError`: `run-exists` if the id is taken (then nothing is
    * changed), `storage` on a disk error, `usage` if the id is not 1 to 128 of `A-Z a-z 0-9 . _ -`. `launch`: with this
-   * text, as in `QueuedRun`, the run may continue without an owner until its journal is closed.
+   * text, as in `QueuedRun`, the run may continue without an owner until its journal is closed. `createdAt`: the
+   * time of such a run, in milliseconds since 1970-01-01 UTC; default: now.
    */
   readonly create: (
     snapshot: Snapshot,
-    options: { readonly logDir: string | null; readonly launch?: string },
+    options: { readonly logDir: string | null; readonly launch?: string; readonly createdAt?: number },
   ) => RunJournal;
   /** Null if there is no such run. Throws a `WfError` `storage` if its snapshot can no longer be read. */
   readonly read: (runId: string) => StoredRun | null;
@@ -429,6 +430,8 @@ export type DaemonState = {
   readonly watched: StoredRunIds;
   /** The runs that may be retried. */
   readonly retries: StoredRunIds;
+  /** Which runs of an engine are copied. */
+  readonly engine: DurableText;
   /** The state of the log forwarding of each run. */
   readonly forwarding: RunNotes;
   /** The space where runs are stored; null if it is unknown. */

@@ -80,3 +80,20 @@ export async function someAtOnce<T>(most: number, items: Iterable<T>, work: (ite
   };
   await Promise.all(Array.from({ length: most }, worker));
 }
+
+/** Limits concurrent work to `count`, at least 1: what exceeds it waits, and starts in the order of the calls. */
+export function createSlots(count: number) {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

@@ -22,8 +22,9 @@ const limits: Figures = {
   // And what refuses events that a worker on Temporal was given before their task.
   // And steps under "foreach", and actions of a file, in the form of Dagu 2.15.
   // And artifacts: src/system/trees, and what keeps, stores, lists, reads and takes them over.
-  files: 620,
-  lines: 86_450,
+  // And wf serve --engine: the runs of a namespace of Temporal.
+  files: 621,
+  lines: 86_720,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -30,7 +30,7 @@ test('every option of a setting is an option of a command', async () => {
 const sections: readonly (readonly [string, (setting: ListedSetting) => boolean])[] = [
   ['Every command', ({ usedBy }) => usedBy === 'every command'],
   ['Runs', ({ usedBy, key }) => usedBy === 'runs' && !key.includes('.')],
-  ['Runs on an engine', ({ usedBy }) => usedBy === 'runs and wf worker'],
+  ['Runs on an engine', ({ usedBy }) => usedBy === 'runs, wf worker and wf serve'],
   ['The daemon', ({ usedBy }) => usedBy.startsWith('wf serve')],
   ['Commands that ask a daemon', ({ usedBy }) => usedBy === 'clients'],
   ['Log forwarding', ({ key }) => key.startsWith('logForwarding.')],

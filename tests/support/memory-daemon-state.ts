@@ -38,6 +38,7 @@ export function createMemoryDaemonState(): DaemonState {
     schedule: memoryText(),
     watched: memoryRunIds(),
     retries: memoryRunIds(),
+    engine: memoryText(),
     forwarding: memoryNotes(),
     space: async () => ({ path: 'memory', totalBytes: totalmem(), freeBytes: freemem() }),
     refusal: () => null,

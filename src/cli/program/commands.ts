@@ -16,6 +16,7 @@ import {
   withClientSettings,
   withCommon,
   withEngine,
+  withEngineRuns,
   withLocalOnly,
   withServerSettings,
   workflowArgument,
@@ -245,9 +246,8 @@ export const addVersion: AddCommand = (program, console) => {
 
 /** `wf serve`. */
 export const addServe: AddCommand = (program, console) => {
-  withServerSettings(
-    withCommon(program.command('serve').aliases(['server', 'start-all', 'scheduler']), '-d, --dags <dir>'),
-  )
+  const command = program.command('serve').aliases(['server', 'start-all', 'scheduler']);
+  withEngineRuns(withServerSettings(withCommon(command, '-d, --dags <dir>')))
     .description('run the daemon: the web page, the REST API and the scheduler')
     .action(async (options) => {
       const { serveCommand } = await import('../commands/setup/serve-command.ts');

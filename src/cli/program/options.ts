@@ -97,7 +97,7 @@ export function append(value: string, list: readonly string[] = []): readonly st
 
 const serverUsers: readonly SettingUser[] = ['wf serve', 'wf serve and clients'];
 const clientUsers: readonly SettingUser[] = ['clients', 'wf serve and clients'];
-const engineUsers: readonly SettingUser[] = ['runs and wf worker'];
+const engineUsers: readonly SettingUser[] = ['runs, wf worker and wf serve'];
 
 /** Short forms that other runners of this format have. */
 const shortForms: Readonly<Record<string, string>> = { host: '-s, ', port: '-p, ' };

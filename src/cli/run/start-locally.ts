@@ -70,7 +70,7 @@ export function withEngineOf({ runId, state: { owner } }: PastRun, config: Confi
 }
 
 /** Throws a `WfError` `usage` where only this machine carries out runs. */
-export function requireLocalEngine({ settings }: Config, what: string): void {
+function requireLocalEngine({ settings }: Config, what: string): void {
   const { value, source } = settings.read('engine');
   if (value !== LOCAL_ENGINE) throw new WfError('usage', `${what} does not work with the engine of ${source}`);
 }

@@ -164,7 +164,7 @@ export class Dispatcher {
       const isFirst = run.givenUpAt === null;
       run.givenUpAt ??= now + LONGEST_TRYING_MS;
       run.notBefore = now + TRY_AGAIN_MS;
-      const isOver = !failedAs(error, 'busy', 'storage') || now >= run.givenUpAt;
+      const isOver = !failedAs(error, 'busy', 'storage', 'unreachable') || now >= run.givenUpAt;
       if (isOver) this.#dequeue(run);
       if (isOver || isFirst) report({ type: 'failed', file, kind, moment, error, isOver });
       return isOver;

@@ -69,11 +69,10 @@ export async function firstEvents(
   { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
   workflowId: string,
 ): Promise<readonly HistoryEvent[]> {
-  const page = await connection.workflowService.getWorkflowExecutionHistory({
-    namespace,
-    execution: { workflowId },
-    maximumPageSize: PAGE_EVENTS,
-  });
+  const request = { namespace, execution: { workflowId }, maximumPageSize: PAGE_EVENTS };
+  const page = await connection.withDeadline(Date.now() + PAGE_MS, () =>
+    connection.workflowService.getWorkflowExecutionHistory(request),
+  );
   return page.history?.events ?? [];
 }
 

@@ -111,7 +111,7 @@ export const problems = {
   conflict: [409, 'Conflict with the current state'],
   busy: [429, 'A limit is reached'],
   denied: [502, 'Another login is required'],
-  unreachable: [502, 'Another daemon cannot be reached'],
+  unreachable: [502, 'An engine or another daemon cannot be reached'],
   storage: [500, 'Storage error'],
   'not-built': [501, 'Not supported by this version'],
   // Of HTTP itself: the last code with a status is the one of an `HttpError`.

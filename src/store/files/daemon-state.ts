@@ -29,6 +29,7 @@ export function createDaemonState(runsDir: string, processes: Processes): Daemon
     schedule: durableText(join(home, 'schedule.json')),
     watched: runIdsIn(join(directory, 'watched.json')),
     retries: runIdsIn(join(directory, 'retries.json')),
+    engine: durableText(join(directory, 'engine.json')),
     forwarding: createRunNotes(join(directory, 'forwarding')),
     space: () => readDiskSpace(runsDir),
     refusal: createTrialWrite(directory, Date.now),

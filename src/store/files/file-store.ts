@@ -55,8 +55,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     ...createRunQueue(runsDir, make),
     ...createRunControl(runsDir),
     ...createRunRemoval(options),
-    create: (snapshot, { logDir, launch }) =>
-      createRunJournal(make(snapshot, logDir, launch === undefined ? null : { events: [], launch })),
+    create: (snapshot, { logDir, launch, ...rest }) =>
+      createRunJournal(make(snapshot, logDir, launch === undefined ? null : { events: [], launch, ...rest })),
     read: (runId) => (isRunId(runId) ? readRun(join(runsDir, runId), runId, { isAlive }) : null),
     readAgain: (runId, before) => (isRunId(runId) ? readAgain(join(runsDir, runId), runId, { before, isAlive }) : null),
     list: () => storing('list', runsDir, () => listingOf(runsDir, () => listRunIds(runsDir))),

@@ -6,6 +6,7 @@ import {
   readdirSync,
   renameSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -48,8 +49,12 @@ type NewRunRequest = {
   readonly isAlive: Processes['isAlive'];
 };
 
-/** The first events of a run, and the launch data for its carrier. */
-export type WaitingContent = { readonly events: readonly RunEvent[]; readonly launch: string };
+/** The first events of a run, and the launch data for its carrier. `createdAt`: the time of the run; default: now. */
+export type WaitingContent = {
+  readonly events: readonly RunEvent[];
+  readonly launch: string;
+  readonly createdAt?: number;
+};
 
 /** A run with a new owner. */
 export type OwnedRun = {
@@ -77,6 +82,8 @@ export function createRun(request: NewRunRequest): OwnedRun {
     journalFd = openPrivate(path, 'ax');
     if (waiting !== null) {
       writeLaunch(staging.directory, waiting.launch);
+      const { createdAt } = waiting;
+      if (createdAt !== undefined) utimesSync(snapshotPath(staging.directory), createdAt / 1000, createdAt / 1000);
       new JournalFile({ path, fd: journalFd, length: 0, seq: 0 }, calls).append(waiting.events);
     }
     const { size: length } = fstatSync(journalFd);

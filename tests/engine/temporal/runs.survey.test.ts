@@ -250,8 +250,10 @@ steps:
       const own = script.replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''));
       if (/^npm install/.test(own)) return `# ${own}`;
       if (own.startsWith('temporal server')) return `# ${own}`;
-      // A worker serves until it is stopped.
-      return own.replace(/^wf worker.*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`);
+      // Workers and daemons serve until they are stopped.
+      return own
+        .replace(/^wf worker.*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`)
+        .replace(/^wf serve.*$/m, (line) => `timeout --preserve-status 15 ${line.replace('9000', '0')}`);
     });
     expect(played.map(({ code, exit }) => [code, exit]).filter(([code, exit]) => code !== exit)).toEqual([]);
     expect(played.map(({ printed }) => printed).join('')).toContain('trained for 3 epochs, prepared on');

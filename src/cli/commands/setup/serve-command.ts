@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonApp } from '#app/daemon-app.ts';
 import type { Config } from '#config/config.ts';
-import { exposedFiles, readServerSettings, type ServerSettings } from '#config/part-settings.ts';
+import { exposedFiles, readLogForwarding, readServerSettings, type ServerSettings } from '#config/part-settings.ts';
 import { keepDaemonSmall } from '#fast/small-process.ts';
 import { escapeControls, escapeLines, shellQuote } from '#render/text.ts';
 import { accessNote, localUsers } from '#server/access/local-users.ts';
@@ -13,11 +13,11 @@ import { allRoutes } from '#server/routes.ts';
 import { createServer } from '#server/server.ts';
 import type { DaemonToken, SessionStore } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { systemProblem, WfError } from '#system/errors.ts';
 import { stackOf } from '#system/stack.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
-import { requireLocalEngine } from '../../run/start-locally.ts';
 import type { Console } from '../../terminal/console.ts';
 import { version } from '../../version.ts';
 
@@ -31,7 +31,7 @@ const pageFolder = join(import.meta.dirname, 'page');
 export async function serveCommand(options: ServeOptions, console: Console): Promise<void> {
   const settings = readServerSettings(process.env, process.cwd(), options);
   const config = configFor(options, { isDaemon: true });
-  requireLocalEngine(config, 'wf serve');
+  await refuseBesideEngine(config);
   const { createDaemonApp, daemonState, watchDaemonClaim } = await import('#app/daemon-app.ts');
   const collectGarbage = await keepDaemonSmall();
   const log = daemonLog(console);
@@ -73,6 +73,20 @@ export async function serveCommand(options: ServeOptions, console: Console): Pro
   } finally {
     claim.release();
   }
+}
+
+/** Throws a `WfError` `usage` for a setting that has no effect on runs of an engine. */
+async function refuseBesideEngine(config: Config): Promise<void> {
+  const { read } = config.settings;
+  const { value, source } = read('engine');
+  if (value === LOCAL_ENGINE) return;
+  const refuse = (what: string, help: string) =>
+    new WfError('usage', `${what} does not work with the engine of ${source}`, { help });
+  for (const key of ['maxConcurrentRuns', 'maxQueuedRuns'] as const)
+    if (read(key).level !== 'default')
+      throw refuse(`"${key}"`, 'its runs start at once: wf worker --slots limits the steps that run at once');
+  if (read('onShutdown').value !== 'detach') throw refuse('"onShutdown"', 'its runs continue without the daemon');
+  if ((await readLogForwarding(config)) !== null) throw refuse('"logForwarding"', 'turn it off');
 }
 
 type Serving = {
@@ -125,6 +139,8 @@ async function serve(
       logAccess(settings.login, { url: server.url, kept, isTerminal }, log);
       const { dagsDir } = config;
       const absent = dagsDir === null || existsSync(dagsDir) ? '' : ', which does not exist yet';
+      const { value: engine } = config.settings.read('engine');
+      if (engine !== LOCAL_ENGINE) log.info(`runs are executed by the workers of ${engine}`);
       log.info(`wf serves ${server.url}, workflows in ${dagsDir}${absent}`);
       cause = await Promise.race([signal, lost]);
       log.info(`${cause instanceof WfError ? cause.message : cause}: ending`);

@@ -200,9 +200,10 @@ function isRefusal(error: unknown): boolean {
 /** Codes of gRPC for a server that may come back. */
 const UNAVAILABLE = new Set([1, 4, 8, 14]);
 
-/** Whether the engine may answer later. */
+/** Whether the engine may answer later. The library gives some errors of a call as the cause of its own. */
 export function isAway(error: unknown): boolean {
-  return UNAVAILABLE.has(Number((error as { readonly code?: unknown }).code));
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return UNAVAILABLE.has(Number(code)) || (cause instanceof Error && isAway(cause));
 }
 
 function ifUnavailable(error: unknown): null {

@@ -6,9 +6,9 @@ import { initialRun, type RunState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { baseEnvironment, type Environment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
-import type { RunJournal, RunStore } from '#store/store.ts';
+import type { RunJournal, RunQueue, RunStore } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import type { WfError } from '#system/errors.ts';
+import { tryOr, type WfError } from '#system/errors.ts';
 import type { RunWatcher } from '../../engine.ts';
 import { logDirectory } from '../../local/new-run.ts';
 import { RunRecord } from '../../local/run-record.ts';
@@ -120,13 +120,28 @@ export function secretsOf({ request }: EngineRun, processEnv: Environment): RunS
   return new RunSecrets(request, baseEnvironment(request.dotenv, processEnv));
 }
 
-/** Creates the directory of a run. Throws a `WfError`: `run-exists`, `storage`, `usage` for an invalid id. */
+/**
+ * Creates the directory of a run. `url`: how this machine reaches its engine. Throws a `WfError`: `run-exists`, `storage`,
+ * `usage` for an invalid id.
+ */
 export function createRunFiles(
-  { request, engine }: EngineRun,
+  { request, at }: EngineRun,
   secrets: RunSecrets,
-  { store, processEnv }: { readonly store: Pick<RunStore, 'create'>; readonly processEnv: Environment },
+  { store, processEnv, url }: RunFilesParts,
 ): RunJournal {
   const logDir = logDirectory(request.workflow, baseEnvironment(request.dotenv, processEnv));
   // Until the run has finished, it may continue although no process owns its directory.
-  return store.create(secrets.snapshot(), { logDir, launch: JSON.stringify({ engine }) });
+  return store.create(secrets.snapshot(), { logDir, launch: JSON.stringify({ engine: url }), createdAt: at });
+}
+
+type RunFilesParts = {
+  readonly store: Pick<RunStore, 'create'>;
+  readonly processEnv: Environment;
+  readonly url: string;
+};
+
+/** How this machine reaches the engine of an unfinished run, as `createRunFiles` has stored it; null: unknown. */
+export function storedAddress(runId: string, { readLaunch }: Pick<RunQueue, 'readLaunch'>): string | null {
+  const { engine } = tryOr({ engine: null }, () => JSON.parse(readLaunch(runId) ?? '{}')) as { engine?: unknown };
+  return typeof engine === 'string' ? engine : null;
 }

@@ -5,15 +5,17 @@ import type { EngineOwner } from '#core/run/run.ts';
 import { initialRun } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import type { Environment } from '#environment/environment.ts';
-import type { AnswerRequest, RunArchive, RunControl, RunStore } from '#store/store.ts';
+import type { AnswerRequest, DurableText, RunArchive, RunControl, RunQueue, RunStore } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
-import { failedAs, messageOf, WfError } from '#system/errors.ts';
+import { failedAs, tryOr, WfError } from '#system/errors.ts';
+import { createSlots } from '#system/turns.ts';
 import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest } from '../../engine.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
 import { type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { refuseForeign, servingWorkers } from '../workers.ts';
 import { isAway } from './mirror.ts';
-import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
+import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
+import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
 import { ifGone, readStartedRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
@@ -22,6 +24,7 @@ export type TemporalEngineTools = {
   readonly archive: RunArchive;
   readonly store: Pick<RunStore, 'create'>;
   readonly control: Pick<RunControl, 'readStop' | 'requestStop'>;
+  readonly queue: Pick<RunQueue, 'readLaunch'>;
   readonly clock: Clock;
   readonly processEnv: Environment;
   readonly lostAfterMs: number;
@@ -33,6 +36,8 @@ export type TemporalEngineTools = {
   readonly lasting: AbortSignal | null;
   /** Receives errors of copies that continue. */
   readonly report: (error: unknown) => void;
+  /** Called before a run is passed to its engine; throws a `WfError` `storage`. Absent: nothing is to be done. */
+  readonly accepting?: (request: RunRequest) => void;
 };
 
 /** The runs of engines, by the addresses that their directories name. */
@@ -40,10 +45,27 @@ export type TemporalEngine = Pick<Engine, 'cancel' | 'answer'> & {
   /** Accepts a run for the engine at an address, as `Engine.accept`. */
   readonly accept: (request: RunRequest, url: string) => Promise<AcceptedRun>;
   readonly catchUp: CatchUp;
+  /**
+   * Connects to the engine at an address. Throws a `WfError`: `usage` or `unreachable` if that is impossible, `conflict` if
+   * none of its workers could execute a run of this program.
+   */
+  readonly connect: (url: string) => Promise<void>;
+  /**
+   * Copies all runs of a namespace, also of other machines, while `lasting` is not aborted; resolves when those that exist
+   * are copied or followed. `progress`: what is copied, for the next process.
+   */
+  readonly copyAll: (url: string, progress: Pick<DurableText, 'read' | 'write'>) => Promise<void>;
 };
 
 /** The pause after a connection that failed. */
 const RECONNECT_MS = 5000;
+/** The pause between two looks for runs that others have started. */
+const LOOK_EVERY_MS = 2000;
+/** Runs that are followed at once; others are asked after a pause, some at a time. */
+const MAX_FOLLOWED = 500;
+const SLOW_POLL_MS = 15_000;
+const MAX_ASKED_AT_ONCE = 8;
+const CALL_MS = 10_000;
 
 /** Creates the access to runs of engines, whose connections last as long as this process and do not keep it alive. */
 export function createTemporalEngine(tools: TemporalEngineTools): TemporalEngine {
@@ -51,7 +73,9 @@ export function createTemporalEngine(tools: TemporalEngineTools): TemporalEngine
   const { control, clock } = tools;
   return {
     accept: (request, url) => copies.accept(request, url),
-    catchUp: (run, until) => copies.catchUp(run, until ?? tools.lasting),
+    catchUp: (run, until) => copies.catchUp(run, tools.lasting ?? until ?? null),
+    connect: (url) => copies.connect(url),
+    copyAll: (url, progress) => copies.copyAll(url, progress),
     cancel: async (run, { by, kill }) => {
       const earlier = control.readStop(run.runId);
       const force = kill === 'now' || (kill === 'if-repeated' && earlier !== null);
@@ -75,59 +99,132 @@ class RunCopies {
   readonly #reached = new Map<string, Promise<Reached>>();
   /** The runs that are copied now; each resolves when it has caught up. */
   readonly #copying = new Map<string, Promise<string | null>>();
+  /** The runs that are followed; each resolves when its directory is given up or closed. */
+  readonly #followed = new Map<string, Promise<void>>();
+  /** When runs that are not followed were copied last. */
+  readonly #askedAt = new Map<string, number>();
+  /** Why engines do not answer, by their addresses. */
+  readonly #away = new Map<string, string>();
+  readonly #inSlot = createSlots(MAX_ASKED_AT_ONCE);
 
   constructor(tools: TemporalEngineTools) {
     this.#tools = tools;
+    const close = () => void this.#close().catch(tools.report);
+    tools.lasting?.addEventListener('abort', close, { once: true });
+  }
+
+  /** Ends the connections, with the calls that wait for an answer, so that the process can exit. */
+  async #close(): Promise<void> {
+    await Promise.all(this.#followed.values());
+    const reached = await Promise.allSettled(this.#reached.values());
+    await Promise.all(reached.map((one) => one.status === 'fulfilled' && one.value.access.connection.close()));
+  }
+
+  async connect(engine: string): Promise<void> {
+    const { access } = await this.#reach(engine);
+    refuseForeign(await asked(engine, servingWorkers(access)), access.keyId);
   }
 
   async accept(request: RunRequest, engine: string): Promise<AcceptedRun> {
-    const { archive, checkId, clock, lostAfterMs, lasting } = this.#tools;
+    const { archive, checkId, clock, lostAfterMs, lasting, accepting } = this.#tools;
     const { runId, workflow } = request;
     checkId(runId);
     refuseUnsupported(workflow);
     if (archive.readCreated(runId) !== null) return { runId, isNew: false };
     const run: EngineRun = { request, engine, at: clock.now(), lostAfterMs };
+    await this.connect(engine);
     const reached = await this.#reach(engine);
-    refuseForeign(await asked(engine, servingWorkers(reached.access)), reached.access.keyId);
-    const isNew = await asked(engine, startRun(reached.client, run));
+    accepting?.(request);
+    const isNew = await asked(
+      engine,
+      soon(reached, () => startRun(reached.client, run)),
+    );
     // What fails from here on is caught up by who asks for the run.
     const known = isNew ? run : await asked(engine, readStartedRun(reached.access, runId));
-    const copy = known === null ? null : this.#open(known, reached);
+    const copy = known === null ? null : this.#open(known, reached, engine);
     if (copy !== null) await this.#leave(runId, copy, lasting);
     return { runId, isNew };
   }
 
-  async signal({ runId, owner }: RunRef, name: string, order: StopOrder | AnswerRequest): Promise<void> {
-    const { engine } = engineOwner(owner);
-    const { client } = await this.#reach(engine);
-    const sent = client.workflow.getHandle(runId).signal(name, order);
+  async copyAll(engine: string, progress: Pick<DurableText, 'read' | 'write'>): Promise<void> {
+    const { lasting, report, clock } = this.#tools;
+    if (lasting === null) return;
+    const { access } = await this.#reach(engine);
+    const runs = new NamespaceRuns({
+      list: (since) => asked(engine, listRuns(access, since)),
+      copy: (run) => this.#copyListed(run, engine, lasting),
+      mark: copyMark(`${engine} ${access.namespace}`, progress),
+      report,
+    });
+    const look = async (): Promise<void> => {
+      try {
+        await runs.look(lasting);
+        this.#away.delete(engine);
+      } catch (error) {
+        if (failedAs(error, 'unreachable')) this.#away.set(engine, error.message);
+        if (!lasting.aborted) report(error);
+      }
+    };
+    const lookLater = () => {
+      if (lasting.aborted) return;
+      const cancel = clock.setTimer(clock.now() + LOOK_EVERY_MS, () => {
+        lasting.removeEventListener('abort', cancel);
+        void look().then(lookLater);
+      });
+      lasting.addEventListener('abort', cancel, { once: true });
+    };
+    await look();
+    lookLater();
+  }
+
+  /** Copies a run of another process; one that is open is followed. */
+  async #copyListed({ runId, isOpen }: ListedRun, engine: string, lasting: AbortSignal): Promise<void> {
+    if (this.#copying.has(runId) || this.#tools.archive.readCreated(runId) !== null) return;
+    const reached = await this.#reach(engine);
+    const run = await asked(engine, readStartedRun(reached.access, runId));
+    const copy = run === null ? null : this.#open(run, reached, engine);
+    if (copy === null) return;
+    if (isOpen) await this.#leave(runId, copy, lasting);
+    else if ((await this.#askedCopy(copy, engine)) === 'ended') await copy.close();
+    else await copy.handBack();
+  }
+
+  async signal(run: RunRef, name: string, order: StopOrder | AnswerRequest): Promise<void> {
+    const { runId } = run;
+    const engine = this.#addressOf(run);
+    const reached = await this.#reach(engine);
+    const sent = soon(reached, () => reached.client.workflow.getHandle(runId).signal(name, order));
     // A run that has ended meanwhile is found by who waits for its end.
     await asked(engine, sent.catch(ifGone(undefined)));
   }
 
-  catchUp(run: RunRef, until: AbortSignal | null): Promise<string | null> {
+  async catchUp(run: RunRef, until: AbortSignal | null): Promise<string | null> {
     const { runId } = run;
-    const copied = this.#copying.get(runId) ?? this.#catchUp(run, until).catch(messageOfRefusal);
+    const known = this.#copying.get(runId);
+    if (known !== undefined) return (await known) ?? this.#away.get(this.#addressOf(run)) ?? null;
+    const now = this.#tools.clock.now();
+    // There are more runs than are followed.
+    if (now - (this.#askedAt.get(runId) ?? Number.NEGATIVE_INFINITY) < SLOW_POLL_MS) return null;
+    this.#askedAt.delete(runId);
+    const copied = this.#inSlot(() => this.#catchUp(run, until)).catch(messageOfRefusal);
     this.#copying.set(runId, copied);
     return copied;
   }
 
-  async #catchUp({ runId, owner }: RunRef, until: AbortSignal | null): Promise<string | null> {
+  async #catchUp(ref: RunRef, until: AbortSignal | null): Promise<string | null> {
+    const { runId } = ref;
     let isLeft = false;
     try {
-      const { engine } = engineOwner(owner);
+      const engine = this.#addressOf(ref);
       const copier = await this.#tools.archive.judgeOwner(runId);
       if (copier === 'alive') return null;
       if (copier === 'unknown') return 'a process on another machine copies it, which may have died';
       const reached = await this.#reach(engine);
       const run = await asked(engine, readStartedRun(reached.access, runId));
       if (run === null) return await this.#lose(runId, `${engine} does not know it, or no longer`);
-      const copy = this.#open(run, reached);
+      const copy = this.#open(run, reached, engine);
       if (copy === null) return null;
-      const found = await asked(engine, copy.catchUp()).catch(async (error: unknown) => {
-        await copy.handBack();
-        throw error;
-      });
+      const found = await this.#askedCopy(copy, engine);
       if (found === 'ended') return await copy.close();
       isLeft = true;
       await this.#leave(runId, copy, until);
@@ -137,33 +234,52 @@ class RunCopies {
     }
   }
 
+  /** Copies what there is; gives the directory up after an error. */
+  #askedCopy(copy: RunCopy, engine: string): ReturnType<RunCopy['catchUp']> {
+    return asked(engine, copy.catchUp()).catch(async (error: unknown) => {
+      await copy.handBack();
+      throw error;
+    });
+  }
+
   /** Continues a copy in the background until the signal is aborted; null: gives its directory up. */
   async #leave(runId: string, copy: RunCopy, until: AbortSignal | null): Promise<void> {
     const giveUp = async () => {
       this.#copying.delete(runId);
+      this.#followed.delete(runId);
       await copy.handBack();
     };
     if (until === null || until.aborted) return giveUp();
+    if (this.#followed.size >= MAX_FOLLOWED) {
+      this.#askedAt.set(runId, this.#tools.clock.now());
+      return giveUp();
+    }
+    this.#askedAt.delete(runId);
     const follow = async () => {
       if (!(await copy.follow(until))) return giveUp();
       this.#copying.delete(runId);
+      this.#followed.delete(runId);
       await copy.close();
     };
     if (!this.#copying.has(runId)) this.#copying.set(runId, Promise.resolve(null));
-    follow().catch(async (error: unknown) => {
+    const followed = follow().catch(async (error: unknown) => {
       this.#tools.report(error);
-      await giveUp();
+      await giveUp().catch(this.#tools.report);
     });
+    this.#followed.set(runId, followed);
   }
 
   /** Null if another process has the directory of the run. Throws a `WfError` `storage`. */
-  #open(run: EngineRun, { access, client }: Reached): RunCopy | null {
-    const { archive, store, clock, processEnv, report } = this.#tools;
+  #open(run: EngineRun, { access, client }: Reached, url: string): RunCopy | null {
+    const { archive, store, queue, clock, processEnv, report } = this.#tools;
     const { runId } = run.request;
     const secrets = secretsOf(run, processEnv);
-    const isThere = archive.readCreated(runId) !== null;
+    // A process that was killed may have left a directory without events.
+    const isThere = archive.readCreated(runId) !== null || storedAddress(runId, queue) !== null;
     try {
-      const journal = isThere ? archive.openForRecovery(runId) : createRunFiles(run, secrets, { store, processEnv });
+      const journal = isThere
+        ? archive.openForRecovery(runId)
+        : createRunFiles(run, secrets, { store, processEnv, url });
       const { events } = archive.readEvents(runId);
       const handle = client.workflow.getHandle(runId);
       return new RunCopy({
@@ -175,7 +291,7 @@ class RunCopies {
         events,
         clock,
         watcher: () => {},
-        undecided: () => {},
+        undecided: ({ message }) => report(undecidedRun(runId, message)),
         onFailure: report,
       });
     } catch (error) {
@@ -194,6 +310,11 @@ class RunCopies {
       journal.append(transition(state, { type: 'lost', at: clock.now(), message }).events);
     }
     return journal.close();
+  }
+
+  /** How this machine reaches the engine of a run: other machines may have another address for it. */
+  #addressOf({ runId, owner }: RunRef): string {
+    return storedAddress(runId, this.#tools.queue) ?? engineOwner(owner).engine;
   }
 
   /** Connects once to each engine. Throws a `WfError`: `usage`, `unreachable`. */
@@ -218,13 +339,36 @@ function engineOwner(owner: RunRef['owner']): EngineOwner {
   throw new Error('the run is not one of an engine');
 }
 
+const AWAY_HELP = 'check that its server runs';
+
+/** The library repeats calls to a server that is away for longer than a person waits. */
+function soon<T>({ access }: Reached, call: () => Promise<T>): Promise<T> {
+  return access.connection.withDeadline(Date.now() + CALL_MS, call);
+}
+
 /** Throws errors of the connection as a `WfError` `unreachable`. */
 function asked<T>(engine: string, request: Promise<T>): Promise<T> {
   return request.catch((error: unknown) => {
     throw isAway(error)
-      ? new WfError('unreachable', `the engine ${engine} does not answer: ${messageOf(error)}`, { cause: error })
+      ? new WfError('unreachable', `the engine ${engine} does not answer`, { help: AWAY_HELP, cause: error })
       : error;
   });
+}
+
+function undecidedRun(runId: string, message: string): WfError {
+  return new WfError('conflict', `run ${runId} waits: a worker cannot continue it: ${message}`);
+}
+
+/** The mark of a namespace in a text. `key`: the address and the namespace, without which it does not count. */
+function copyMark(key: string, { read, write }: Pick<DurableText, 'read' | 'write'>): CopyMark {
+  return {
+    read: () => {
+      const stored: unknown = tryOr(null, () => JSON.parse(read() ?? '{}'));
+      const { engine, startedAt } = (stored ?? {}) as { readonly engine?: unknown; readonly startedAt?: unknown };
+      return engine === key && typeof startedAt === 'number' ? startedAt : null;
+    },
+    write: (startedAt) => write(`${JSON.stringify({ engine: key, startedAt })}\n`),
+  };
 }
 
 function messageOfRefusal(error: unknown): string {

@@ -74,7 +74,7 @@ class EngineRunInHand {
     this.#run = { request, engine: settings.url, at: clock.now(), lostAfterMs };
     this.#watcher = watcher;
     const secrets = secretsOf(this.#run, tools.processEnv);
-    const journal = createRunFiles(this.#run, secrets, tools);
+    const journal = createRunFiles(this.#run, secrets, { ...tools, url: settings.url });
     this.#journal = journal;
     this.#handle = tools.client.workflow.getHandle(runId);
     this.active = {
