@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -53,7 +52,8 @@ export class FileCopier {
     try {
       fchmodSync(fd, OWNER | (mode & EXECUTABLE));
       const end = isCloned ? fstatSync(fd).size : size;
-      const hash = createHash('sha256');
+      // Not imported: the module takes long to load, and most runs copy nothing.
+      const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
       let bytes = 0;
       while (bytes < end) {
         if (signal?.aborted === true) return null;

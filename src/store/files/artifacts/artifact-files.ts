@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
@@ -25,6 +24,8 @@ const LONGEST_NAME = 255;
 function folderName(name: string): string {
   const escaped = encodeURIComponent(name).replace(/^\./, '%2E');
   if (escaped.length <= LONGEST_NAME) return escaped;
+  // Loaded only for such a name: most runs keep nothing.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const digest = createHash('sha256').update(name).digest('hex');
   return `${escaped.slice(0, LONGEST_NAME - digest.length - 1)}~${digest}`;
 }
