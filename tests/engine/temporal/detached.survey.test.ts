@@ -53,10 +53,12 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
   }
 
   it('are started without waiting, and read with their logs by who asks', async () => {
-    const { call, detach, cwd } = place(slow);
+    const gate = join(directory, 'gate');
+    const { call, detach, cwd } = place(slow.replace('sleep 2', `until test -e ${gate}; do sleep 0.1; done`));
     const id = await detach();
     const early = await call('status', id);
     expect(early.stdout).toContain('RUNNING');
+    writeFileSync(gate, '');
     const followed = await call('logs', '--follow', id);
     expect({ code: followed.code, stdout: followed.stdout, stderr: followed.stderr }).toEqual({
       code: 0,
