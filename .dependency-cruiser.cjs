@@ -93,7 +93,7 @@ const FOLDERS = {
   // The switch of accelerators, short replacements for builtin modules that take long to load, and flags of V8.
   fast: { builtins: ['child_process', 'fs', 'os', 'v8', 'vm'] },
   store: {
-    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files|time-limit|trees/open-directory)[.]ts$'],
+    src: ['core/', 'fast/', 'system/(descriptors|durable-file|files|time-limit|trees/open-directory|turns)[.]ts$'],
     builtins: [ANY],
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.

@@ -43,6 +43,7 @@ const PUBLISHED = [
   { file: 'diagnostic.json', name: 'Diagnostic', prefix: 'Diagnostic' },
   { file: 'graph.json', name: 'Graph', prefix: 'Graph' },
   { file: 'log-line.json', name: 'LogLine', prefix: 'LogLine' },
+  { file: 'locks.json', name: 'Locks', prefix: '' },
   { file: 'list.json', name: 'WorkflowList', prefix: '', isLeftOut: (part) => part !== 'schedule' },
 ];
 

@@ -1,6 +1,5 @@
 import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
-import type { BlockedBy } from '#core/run/run.ts';
 import type { Notify, OnChild } from '#engine/engine.ts';
 import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
@@ -27,9 +26,9 @@ import {
 import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
-import { ifRefused, WfError } from '#system/errors.ts';
+import { WfError } from '#system/errors.ts';
 import { expandHome } from '#system/files.ts';
-import { daemonState, fileStore, lockStore } from './run-store.ts';
+import { daemonState, fileStore, lockSizes, lockStore } from './run-store.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
@@ -106,26 +105,15 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
 /** Opens the locks of the home once; they are loaded with the first one. */
 function locksOf(config: Config): LocalEngineOptions['locks'] {
   let opened: ReturnType<typeof lockStore> | null = null;
-  const settle = async (runId: string) => {
-    const { createPast } = await import('./history-app.ts');
-    // A run that is not stored, or cannot be read, leaves nothing that can be ended.
-    await createPast(config).history.read(runId).catch(ifRefused(null));
-  };
+  const settle = async (runId: string) => (await import('./history-app.ts')).settleRun(runId, config);
   return {
     open: () => {
       opened ??= lockStore(config, settle);
       return opened;
     },
-    sizeOf: (kind, name) => lockSize(config, kind, name),
+    sizeOf: lockSizes(config),
     perMinute: (name) => config.settings.read('pools').value.find((pool) => pool.name === name)?.perMinute ?? null,
   };
-}
-
-/** The slots of a lock or a queue. */
-function lockSize({ settings }: Config, kind: BlockedBy, name: string): number {
-  return kind === 'queue'
-    ? (settings.read('queues').value.find((queue) => queue.name === name)?.maxConcurrent ?? 1)
-    : (settings.read('pools').value.find((pool) => pool.name === name)?.slots ?? 1);
 }
 
 function noticeSummary(kept: boolean): NotifierOptions['summaryOf'] {

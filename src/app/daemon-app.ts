@@ -8,7 +8,7 @@ import { createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
 import { watchClaim } from '#daemon/claim-watch.ts';
 import { createDaemonRuns } from '#daemon/daemon-runs.ts';
 import { createRunFeeds, DaemonChanges } from '#daemon/live-changes.ts';
-import { createMetrics } from '#daemon/metrics.ts';
+import { createMetrics, lockWaits } from '#daemon/metrics.ts';
 import { previousMoment } from '#daemon/recent-runs.ts';
 import { createScheduler, type Scheduler } from '#daemon/schedule/scheduler.ts';
 import { schedulerLine } from '#daemon/schedule/scheduler-event.ts';
@@ -19,6 +19,7 @@ import { endDeadGroups, isElsewhere, mayBeAlive } from '#processes/processes.ts'
 import { ReportingStarter, startThread } from '#processes/programs.ts';
 import { anyRun, type History, readPastRun } from '#service/history.ts';
 import type { ServedWorkflows } from '#service/served.ts';
+import { lockEntry } from '#service/service.ts';
 import { isLongCheck, type StartRequest, withoutRun } from '#service/start-runs.ts';
 import {
   checkText,
@@ -33,7 +34,7 @@ import type { DaemonClaim, DaemonState } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { ownTurn } from '#system/turns.ts';
-import { createControl, createPast, judgeFor, removeRun } from './history-app.ts';
+import { createControl, createPast, judgeFor, openLocks, removeRun } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
 import { daemonState } from './run-store.ts';
 
@@ -92,7 +93,10 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     queueDepth: () => runs.startQueue.depth(),
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,
+    lockWaits: async () => lockWaits(await locks(), systemClock.now()),
   });
+  const pools = config.settings.read('pools').value;
+  const locks = async () => (await (await openLocks(config)).list()).map(lockEntry);
   const runs = createDaemonRuns({
     control: {
       ...control,
@@ -139,7 +143,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     list: catalog.list,
     version: catalog.version,
     check: (text, beside) =>
-      checkText(text, directories, { check: loader.check, environment: Object.keys(processEnv), beside }),
+      checkText(text, directories, { check: loader.check, environment: Object.keys(processEnv), pools, beside }),
     suspend: (file, until) => {
       suspensions.set(file, until);
       changes.suspensionChanged();
@@ -179,6 +183,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     removeRun: (runId: string) => removeRun(runId, config),
     queue: runs.queue,
     queueNamed: runs.startQueue.stateOf,
+    locks,
     putFirst: runs.startQueue.putFirst,
     moments: async (from: number, to: number, limit: number) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,

@@ -33,9 +33,10 @@ import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from 
 import type { OwnDaemon, RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
+import { ifRefused } from '#system/errors.ts';
 import { packageRoot } from './package-root.ts';
 import type { Copying } from './remote-app.ts';
-import { daemonState, fileStore } from './run-store.ts';
+import { daemonState, fileStore, lockSizes, lockStore } from './run-store.ts';
 
 /**
  * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
@@ -60,6 +61,18 @@ export function createPast(
   };
   const readRun = keepsRuns ? keepingReader(archive) : undefined;
   return { archive, history: createHistory(tools, reach, readRun) };
+}
+
+/** The locks in use, for other processes than those that run steps. Rejects with a `WfError` `storage` without a home. */
+export async function openLocks(config: Config) {
+  fileStore(config);
+  const { list, break: take } = await lockStore(config, (runId) => settleRun(runId, config));
+  return { list: () => list(lockSizes(config)), break: take };
+}
+
+/** Ends what a run has left whose process is gone. One that is not stored, or cannot be read, leaves nothing. */
+export async function settleRun(runId: string, config: Config): Promise<void> {
+  await createPast(config).history.read(runId).catch(ifRefused(null));
 }
 
 /** Claims the next start of a workflow as `DaemonState` describes; always succeeds without a store. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
+import type { BlockedBy } from '#core/run/run.ts';
 import { os } from '#fast/os.ts';
 import { declareGone, identify, isElsewhere, mayBeAlive, processScope } from '#processes/processes.ts';
 import type { Processes } from '#store/files/control/owner.ts';
@@ -35,6 +36,14 @@ export async function lockStore(
 ): Promise<LockStore> {
   const { createLocks, temporaryHome } = await import('#store/files/locks/locks.ts');
   return createLocks(runsDir ?? join(temporaryHome(os().tmpdir()), 'runs'), { ...processes, settle });
+}
+
+/** Returns the look-up of the slots of locks and queues. */
+export function lockSizes({ settings }: Pick<Config, 'settings'>): (kind: BlockedBy, name: string) => number {
+  return (kind, name) =>
+    kind === 'queue'
+      ? (settings.read('queues').value.find((queue) => queue.name === name)?.maxConcurrent ?? 1)
+      : (settings.read('pools').value.find((pool) => pool.name === name)?.slots ?? 1);
 }
 
 /** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home. */

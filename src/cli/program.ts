@@ -114,6 +114,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
       others.addHistory,
       others.addLogs,
       others.addArtifacts,
+      others.addLocks,
       others.addReport,
       others.addGc,
     ],
@@ -165,6 +166,10 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   artifacts: [
     ['wf artifacts @latest', 'list the files of the last run'],
     ["wf artifacts get @latest 'build/**' --to out", 'write those of one step into a directory'],
+  ],
+  locks: [
+    ['wf locks', 'list the locks in use'],
+    ['wf locks break deploy-prod', 'take a lock away from a run whose machine is gone'],
   ],
   report: [['wf report @failed --output failed.html', 'the last failed run']],
   gc: [['wf gc --older-than 30d --dry-run', 'print the runs that are too old']],

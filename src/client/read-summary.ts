@@ -14,11 +14,13 @@ import type {
   ApprovalSummary,
   BlockedSummary,
   Failure,
+  HolderSummary,
   InstanceSummary,
   RunSummary,
   StepSummary,
 } from '#core/summary/summary.ts';
 import type { ItemValue } from '#core/workflow.ts';
+import type { LockEntry, LockUse } from '#service/service.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
 
@@ -30,8 +32,17 @@ class Unreadable extends Error {}
  * `WfError` `unreachable` if a required field is missing or has the wrong type.
  */
 export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary {
+  return understood(settings, () => readRun(run));
+}
+
+/** Parses a lock sent by a daemon. Throws as `readSummary` does. */
+export function readLock(lock: JsonMap, settings: ClientSettings): LockEntry {
+  return understood(settings, () => readLockEntry(lock));
+}
+
+function understood<T>(settings: ClientSettings, read: () => T): T {
   try {
-    return readRun(run);
+    return read();
   } catch (error) {
     throw error instanceof Unreadable ? notUnderstood(settings, error.message) : error;
   }
@@ -143,14 +154,39 @@ function readBlocked(blocked: JsonMap): BlockedSummary {
   return {
     name: required(blocked, 'name'),
     since: timeIn(blocked, 'since') ?? required(blocked, 'since'),
-    holder: holder && {
-      runId: required(holder, 'runId'),
-      workflow: required(holder, 'workflow'),
-      step: textIn(holder, 'step'),
-      since: timeIn(holder, 'since') ?? required(holder, 'since'),
-      ...given({ unknown: textIn(holder, 'unknown') }),
-    },
+    holder: holder && readHolder(holder),
   };
+}
+
+function readHolder(holder: JsonMap): HolderSummary {
+  return {
+    runId: required(holder, 'runId'),
+    workflow: required(holder, 'workflow'),
+    step: textIn(holder, 'step'),
+    since: timeIn(holder, 'since') ?? required(holder, 'since'),
+    ...given({ unknown: textIn(holder, 'unknown') }),
+  };
+}
+
+function readLockEntry(lock: JsonMap): LockEntry {
+  const within = objectIn(lock, 'within');
+  const use = (user: JsonMap): LockUse => ({
+    ...readHolder(user),
+    mode: wordIn(user, 'mode', ['read', 'write']) ?? 'write',
+    slots: numberIn(user, 'slots') ?? 1,
+  });
+  return {
+    kind: wordIn(lock, 'kind', ['lock', 'queue']) ?? 'lock',
+    name: required(lock, 'name'),
+    slots: numberIn(lock, 'slots') ?? 1,
+    ...(lock['within'] === undefined ? {} : { within: within && withinOf(within) }),
+    holders: objectsIn(lock, 'holders').map(use),
+    waiters: objectsIn(lock, 'waiters').map((user, index) => ({ ...use(user), place: index + 1 })),
+  };
+}
+
+function withinOf(holder: JsonMap): NonNullable<LockEntry['within']> {
+  return { runId: required(holder, 'runId'), workflow: required(holder, 'workflow'), step: textIn(holder, 'step') };
 }
 
 function readInstance(instance: JsonMap, position: number): InstanceSummary {

@@ -22,7 +22,7 @@ import { type Answer, type ClientLimits, clientLimits, DaemonClient, segment } f
 import { followRun } from './event-feed.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { diagnosticOf } from './problem-error.ts';
-import { readSummary } from './read-summary.ts';
+import { readLock, readSummary } from './read-summary.ts';
 import { remoteLogs, remoteRunLogs } from './remote-logs.ts';
 import {
   activeRunsOf,
@@ -51,6 +51,7 @@ export function createRemoteService(client: DaemonClient): Service {
   return {
     commandOptions: source === '--server' ? ` --server ${url}` : '',
     workflows: { location: url, list: (detail) => listRemoteWorkflows(client, detail) },
+    locks: async () => objectsIn(await client.get('/locks'), 'locks').map((lock) => readLock(lock, client.settings)),
     runs: {
       ...createRemoteActions(client),
       repeatedStopKills: false,

@@ -16,6 +16,8 @@ export type Plan = {
    * none.
    */
   readonly limits?: readonly string[];
+  /** The locks of the run in one line; absent if it has none. */
+  readonly locks?: string;
   /** Names of the steps that may run at the same time, by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly PlannedStep[];

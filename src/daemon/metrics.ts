@@ -3,6 +3,7 @@ import { firstItems } from '#core/data/collections.ts';
 import { isSettled, stepNode } from '#core/run/run-state.ts';
 import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { PastRun } from '#service/history.ts';
+import type { LockEntry } from '#service/service.ts';
 
 /** An answered request. `route`: the pattern of its path, `none` if no route was reached. */
 export type CountedRequest = {
@@ -24,7 +25,27 @@ type MetricSources = {
   readonly queueDepth: () => number;
   readonly schedulerLagSeconds: () => number;
   readonly schedulesMissed: () => number;
+  readonly lockWaits: () => Promise<readonly LockWait[]>;
 };
+
+/** Those that wait for a lock or queue. `seconds`: how long the first of them has waited. */
+export type LockWait = Pick<LockEntry, 'kind' | 'name'> & { readonly waiters: number; readonly seconds: number };
+
+/** Locks with samples of their own, those with the longest waits first. */
+const MAX_LOCKS = 1000;
+
+/** Returns the waits of locks, longest first. `now`: in milliseconds since 1970. Locks within others count for these. */
+export function lockWaits(locks: readonly LockEntry[], now: number): readonly LockWait[] {
+  const waits = new Map<string, LockWait>();
+  for (const { kind, name, waiters } of locks) {
+    const known = waits.get(`${kind} ${name}`) ?? { kind, name, waiters: 0, seconds: 0 };
+    const first = Math.min(now, ...waiters.map(({ since }) => Date.parse(since)));
+    const seconds = Math.max(known.seconds, (now - first) / 1000);
+    if (waiters.length > 0)
+      waits.set(`${kind} ${name}`, { ...known, waiters: known.waiters + waiters.length, seconds });
+  }
+  return [...waits.values()].sort((one, other) => other.seconds - one.seconds).slice(0, MAX_LOCKS);
+}
 
 /** Creates metrics that begin at zero. */
 export async function createMetrics(sources: MetricSources): Promise<Metrics> {
@@ -112,6 +133,21 @@ function addPresent(
   gauge('wf_runs_active', 'Running runs, whatever started them.', sources.runsActive);
   gauge('wf_queue_depth', 'Runs waiting to be started.', sources.queueDepth);
   gauge('wf_scheduler_lag_seconds', 'Delay of the last handled due time.', sources.schedulerLagSeconds);
+  const ofLocks = (name: string, help: string, value: (wait: LockWait) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['kind', 'lock'],
+      registers,
+      async collect() {
+        const waits = await sources.lockWaits();
+        this.reset();
+        for (const wait of waits) this.set({ kind: wait.kind, lock: wait.name }, value(wait));
+      },
+    });
+  ofLocks('wf_lock_waiters', 'Runs and steps that wait for a lock or a queue.', ({ waiters }) => waiters);
+  const waitHelp = 'How long the first of them has waited.';
+  ofLocks('wf_lock_wait_seconds', waitHelp, ({ seconds }) => seconds);
   new Counter({
     name: 'wf_schedule_missed_total',
     help: 'Due times of schedules that were missed.',

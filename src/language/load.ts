@@ -9,6 +9,7 @@ import { didYouMean, nearNames } from '#system/near-names.ts';
 import { withPatternBudget } from '#system/pattern.ts';
 import { buildWorkflow } from './build/build-workflow.ts';
 import { lineProblems } from './check/check-lines.ts';
+import { type LockSize, poolProblems } from './check/check-locks.ts';
 import { type RunTargets, runProblems } from './check/check-params.ts';
 import { unsetProblems } from './check/check-unset.ts';
 import { checkWorkflow, type WorkflowFiles } from './check/check-workflow.ts';
@@ -34,6 +35,8 @@ export type LoadRequest = {
   readonly runTargets?: (dir: string) => RunTargets;
   /** The names of the process's environment. If absent, variables that are set nowhere are not reported. */
   readonly environment?: readonly string[];
+  /** The locks with other than one slot. If absent, requests for too many slots are not reported. */
+  readonly pools?: readonly LockSize[];
   /** Outputs of steps that are no dependencies are errors. */
   readonly isStrict?: boolean;
   readonly presets?: Presets;
@@ -167,6 +170,9 @@ function loadDocument(
           names: () => [...names, ...targets.names()],
         })),
     ...(request.environment === undefined ? [] : unsetProblems(files, request.environment)),
+    ...(request.pools === undefined
+      ? []
+      : poolProblems([...files.files, ...(files.base === null ? [] : [files.base])], request.pools)),
     ...(request.environment === undefined ? [] : lineProblems(files, request.presets?.shell ?? 'sh')),
   ];
   const sources = [

@@ -4,6 +4,7 @@ export const views = {
   diagnostics: () => import('./views/diagnostics.ts'),
   graph: () => import('./graph/render-graph.ts'),
   history: () => import('./views/history-table.ts'),
+  locks: () => import('./views/lock-table.ts'),
   plan: () => import('./views/plan-view.ts'),
   removedRuns: () => import('./views/removed-runs.ts'),
   status: () => import('./views/status.ts'),

@@ -2,7 +2,7 @@
 
 export { type AnsiSpan, type AnsiSpans, createAnsiSpans, Spans } from './ansi-spans.tsx';
 export { type Fact, FactList } from './fact-list.tsx';
-export { AttemptLine, answerText, Instances, RunFacts, RunParams, StepFacts, StepOutputs } from './facts.tsx';
+export { AttemptLine, answerText, Instances, RunFacts, RunParams, StepFacts, StepOutputs, WaitText } from './facts.tsx';
 export { FailureList, LogText, spansOfLines } from './failure-box.tsx';
 export { criticalPath, RunHeader } from './run-header.tsx';
 export { StatusIcon } from './status.tsx';

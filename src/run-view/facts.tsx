@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatDuration } from '#render/text.ts';
+import { formatDuration, shortId } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { type Fact, FactList } from './fact-list.tsx';
 import { countsText, presentLook, StatusIcon, stepLook } from './status.tsx';
@@ -113,6 +113,7 @@ export function StepFacts({ step, node, moment, needs, position, child }: FactsP
     <FactList
       facts={[
         ['Status', presentLook(step).word],
+        ['Waits', step.blocked && <WaitText step={step} moment={moment} />],
         ['Why', step.error && shortened(step.error, MAX_TEXT)],
         ['Description', node?.description],
         ['Runs', node && <code>{shortened(node.command, MAX_COMMAND)}</code>],
@@ -135,6 +136,29 @@ export function StepFacts({ step, node, moment, needs, position, child }: FactsP
         ['Defined at', position],
       ]}
     />
+  );
+}
+
+/** What a step waits for: `for lock db since 10:31, held by load 5f2c, step copy since 10:30`; nothing if it does not wait. */
+export function WaitText({ step: { waitingFor, blocked }, moment }: Pick<FactsProps, 'step' | 'moment'>) {
+  if (blocked === undefined) return null;
+  const { name, since, holder } = blocked;
+  return (
+    <>
+      for {waitingFor} <bdi>{name}</bdi> since {moment(since)}
+      {holder !== null && (
+        <>
+          , held by <bdi>{holder.workflow}</bdi> <code>{shortId(holder.runId)}</code>
+          {holder.step !== null && (
+            <>
+              , step <bdi>{holder.step}</bdi>
+            </>
+          )}{' '}
+          since {moment(holder.since)}
+          {holder.unknown !== undefined && `; ${holder.unknown} may have ended`}
+        </>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isFinished } from '#core/run/run-state.ts';
-import type { RunArchive } from '#store/store.ts';
+import type { LockState, RunArchive } from '#store/store.ts';
 import { failedAs } from '#system/errors.ts';
 import type { History, RunFilter } from './history/history.ts';
 import { keptText, logParts, lostText, whyNothing } from './history/logs/log-source.ts';
@@ -17,7 +17,7 @@ import { summarizeWithFailures } from './history/run-failures.ts';
 import { lastRunId, namesWorkflow, type Reach, requireKnownWorkflow } from './history/run-reference.ts';
 import { declareLost, untilOver } from './runs/end-run.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
-import type { LogAnswer, LogRequest, RunService, RunView, Service } from './service.ts';
+import { type LogAnswer, type LogRequest, lockEntry, type RunService, type RunView, type Service } from './service.ts';
 import { type EntryTools, workflowEntries } from './workflows/workflow-entries.ts';
 import { findWorkflow, type WorkflowDirectories } from './workflows/workflows.ts';
 
@@ -29,6 +29,7 @@ type LocalServiceTools = {
   readonly past: () => { readonly history: History; readonly archive: RunArchive };
   readonly control: () => LocalRunTools & { readonly history: History };
   readonly entries: () => Promise<Omit<EntryTools, 'directories'>>;
+  readonly locks: () => Promise<readonly LockState[]>;
 };
 
 /** The service of this machine, which also starts workflows that were loaded already. */
@@ -36,11 +37,12 @@ export type LocalService = Service & Pick<LocalRuns, 'startLoaded'>;
 
 /** Creates the service of this machine. */
 export function createLocalService(tools: LocalServiceTools): LocalService {
-  const { location, reach, directories, past, control, entries } = tools;
+  const { location, reach, directories, past, control, entries, locks } = tools;
   return {
     commandOptions: '',
     startLoaded: (request) => createLocalRuns(control()).startLoaded(request),
     workflows: { location, list: async () => workflowEntries({ ...(await entries()), directories }) },
+    locks: async () => (await locks()).map(lockEntry),
     runs: {
       repeatedStopKills: true,
       start: (order) => createLocalRuns(control()).start(order),

@@ -9,12 +9,13 @@ import type {
   Trigger,
 } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
-import type { RunSummary } from '#core/summary/summary.ts';
+import type { HolderSummary, RunSummary } from '#core/summary/summary.ts';
 import type { Schedule, Workflow } from '#core/workflow.ts';
 import type { AcceptedRun, StopOptions } from '#engine/engine.ts';
 import { randomBytes } from '#fast/random-bytes.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
+import type { LockState, LockTicket } from '#store/store.ts';
 import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/logs/log-view.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
@@ -26,6 +27,8 @@ import type { WorkflowReference } from './workflows/workflows.ts';
 export type Service = {
   readonly workflows: WorkflowService;
   readonly runs: RunService;
+  /** The locks and queues in use, in the order of their names. */
+  readonly locks: () => Promise<readonly LockEntry[]>;
   /** The options by which another command reaches the same runs: ` --server https://ops.example.com`, or nothing. */
   readonly commandOptions: string;
 };
@@ -186,6 +189,31 @@ export type LogAnswer = {
   /** Resolves when all output is read, or the signal is aborted. */
   readonly read: (reader: LogReader, signal: AbortSignal) => Promise<void>;
 };
+
+/** A lock or queue in use, as JSON. */
+export type LockEntry = Pick<LockState, 'kind' | 'name' | 'within'> & {
+  /** The slots that it has. */
+  readonly slots: number;
+  readonly holders: readonly LockUse[];
+  /** In their order; `place` is 1 for the next one. */
+  readonly waiters: readonly (LockUse & { readonly place: number })[];
+};
+
+/** A run or step that holds slots of a lock, or waits for them, since a time in ISO 8601. */
+export type LockUse = HolderSummary & Pick<LockTicket, 'mode' | 'slots'>;
+
+/** A lock as JSON. */
+export function lockEntry({ kind, name, size, within, holders, waiters }: LockState): LockEntry {
+  const use = ({ id, since, ...ticket }: LockTicket) => ({ ...ticket, since: new Date(since).toISOString() });
+  return {
+    kind,
+    name,
+    slots: size,
+    ...(within === undefined ? {} : { within }),
+    holders: holders.map(use),
+    waiters: waiters.map((ticket, index) => ({ ...use(ticket), place: index + 1 })),
+  };
+}
 
 type ActiveRuns = { readonly active: readonly RunSummary[]; readonly last: RunSummary };
 

@@ -304,6 +304,25 @@ export type LockStore = {
   ) => Promise<HeldLock | null>;
   /** Takes slots at once, even beyond the size: they count for others. */
   readonly take: (request: LockRequest) => HeldLock;
+  /** The locks and queues in use. `sizeOf`: their slots. */
+  readonly list: (sizeOf: (kind: BlockedBy, name: string) => number) => Promise<readonly LockState[]>;
+  /** Takes slots away from requests, by their ids; resolves to the number of those that were still there. */
+  readonly break: (ids: ReadonlySet<string>) => Promise<number>;
+};
+
+/** A request for slots of a lock, granted or not. `since`: when it was granted, or made. `id`: unique among all processes. */
+export type LockTicket = LockHolder & Pick<LockRequest, 'mode' | 'slots'> & { readonly id: string };
+
+/** A lock or queue in use. */
+export type LockState = {
+  readonly kind: BlockedBy;
+  readonly name: string;
+  readonly size: number;
+  /** Of a lock among what runs within a holder of that name: the holder; null: it is gone. */
+  readonly within?: Pick<LockHolder, 'runId' | 'workflow' | 'step'> | null;
+  readonly holders: readonly LockTicket[];
+  /** In their order. */
+  readonly waiters: readonly LockTicket[];
 };
 
 /** Short private texts that carriers leave for a daemon, one per run, until it removes them. */

@@ -23,8 +23,9 @@ const limits: Figures = {
   // And steps under "foreach", and actions of a file, in the form of Dagu 2.15.
   // And artifacts: src/system/trees, and what keeps, stores, lists, reads and takes them over.
   // And wf serve --engine: the runs of a namespace of Temporal.
-  files: 621,
-  lines: 86_720,
+  // And the list of locks, and what breaks them: files that load with wf locks only.
+  files: 624,
+  lines: 87_300,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
+import { problemsWith } from '../docs/json-schemas.ts';
 import { eventually } from '../support/background-runs.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
@@ -209,3 +210,81 @@ it('the lock of a killed run is free when its programs have ended', () =>
     expect((await waiter.ended).code).toBe(0);
     expect([marks(place), left(place)]).toEqual(['++-', []]);
   }));
+
+it('wf locks lists holders and those that wait, and breaks a lock for its next one', () =>
+  withPlace({ 'holder.yaml': one('db'), 'waiter.yaml': one('db') }, async (place) => {
+    expect((await place.wf('locks')).stdout).toBe('no lock is in use\n');
+    const holder = start(place, 'holder.yaml');
+    await untilMarks(place, '+');
+    const waiter = start(place, 'waiter.yaml');
+    await waiter.until('WAIT ');
+    const use = (runId: string) => ({
+      runId,
+      workflow: runId,
+      step: 'work',
+      since: expect.any(String),
+      mode: 'write',
+      slots: 1,
+    });
+    const listed = await place.json<unknown>('locks');
+    expect(problemsWith('locks.json', listed)).toEqual([]);
+    expect(listed).toEqual({
+      locks: [
+        { kind: 'lock', name: 'db', slots: 1, holders: [use('holder')], waiters: [{ ...use('waiter'), place: 1 }] },
+      ],
+    });
+    expect((await place.wf('locks')).stdout.replace(/\d+s/g, 'Ns')).toBe(
+      [
+        'LOCK  STATE     SLOTS   RUN     WORKFLOW  STEP  FOR',
+        'db    held      1 of 1  holder  holder    work  Ns',
+        'db    waits, 1  1 of 1  waiter  waiter    work  Ns',
+        '',
+      ].join('\n'),
+    );
+    const refused = await place.wf('locks', 'break', 'db');
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /held by\n {2}run holder of "holder", step work, for .*\n.*needs a confirmation\n {2}help: add --yes/,
+      ),
+    ]);
+    expect((await place.wf('locks', 'break', 'dc', '--yes')).stderr).toMatch(
+      /nothing holds the lock "dc"\n {2}help: did you mean "db"/,
+    );
+    expect((await place.wf('locks', 'break', 'db', '--run', 'waiter', '--yes')).stderr).toMatch(
+      /no run "waiter" holds/,
+    );
+    expect((await place.wf('locks', 'break', 'db', '--yes')).stdout).toBe('the lock "db" is broken\n');
+    await untilMarks(place, '++');
+    place.write('go', '');
+    expect([(await holder.ended).code, (await waiter.ended).code]).toEqual([0, 0]);
+    expect((await statusOf(place, 'holder')).warnings).toEqual([expect.stringContaining('"db"')]);
+    expect([marks(place), left(place)]).toEqual(['++--', []]);
+  }));
+
+it('a request for more slots than a pool has is an error of wf validate', () =>
+  withPlace(
+    { 'a.yaml': 'steps:\n  - {name: s, locks: [{name: licences, slots: 3}], command: "true"}\n' },
+    async ({ wf, write }) => {
+      const found = await wf('validate', 'a.yaml');
+      expect([found.code, found.stderr]).toEqual([
+        2,
+        expect.stringContaining('error: step "s": the lock "licences" has 1 slot\n  ┌─ a.yaml:2:47'),
+      ]);
+      write('home/config.yaml', 'pools: [{name: licences, slots: 3}]\n');
+      expect((await wf('validate', 'a.yaml')).code).toBe(0);
+    },
+  ));
+
+it('the locks of steps and run are in the plan and in the graph', () => {
+  const text = `params: NAME=db\nlocks: all\nlockTimeoutSec: 60\nsteps:\n${step('s', 'locks: [$NAME, {name: pool, slots: 2}, {name: data, mode: read}], command: "true"')}`;
+  return withPlace({ 'a.yaml': text }, async ({ wf, json }) => {
+    const plan = await json<{ locks: string; steps: { policies: string[] }[] }>('dry', 'a.yaml');
+    expect([plan.locks, plan.steps[0]?.policies]).toEqual([
+      'lock all; waits up to 60s',
+      ['holds the locks db, pool (2 slots), data (read)'],
+    ]);
+    expect((await wf('graph', 'a.yaml')).stdout).toContain('s (locks $NAME, pool (2 slots), data (read))');
+    expect(await json<unknown>('graph', 'a.yaml')).toMatchObject({ nodes: [{ locks: ['$NAME', 'pool', 'data'] }] });
+  });
+});

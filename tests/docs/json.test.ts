@@ -21,6 +21,7 @@ const outputs: readonly (readonly [command: string, schema: string])[] = [
   ['wf validate', 'validate.json'],
   ['wf dry', 'plan.json'],
   ['wf logs', 'log-line.json'],
+  ['wf locks', 'locks.json'],
   ['wf graph', 'graph.json'],
   ['wf config', 'config.json'],
   ['wf doctor', 'doctor.json'],

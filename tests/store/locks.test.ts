@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { LockHolder, ProcessIdentity, ProcessOwner } from '#core/run/run.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import { identify, isAlive } from '#processes/processes.ts';
@@ -42,6 +42,9 @@ function asking(store: LockStore, asked: LockRequest, order: string[] = []) {
   });
   return { stop, blocked, reported, lock };
 }
+
+/** A wait that reports nothing. */
+const quiet = () => ({ stop: new EndSignal(), blocked: () => {} });
 
 const entriesOf = (root: string) => readdirSync(root).filter((name) => name !== '.processes');
 
@@ -186,6 +189,73 @@ test('a process that cannot be judged keeps its lock, and is named', () =>
     const unknown = 'process 4000000 on "c1"';
     expect(holder).toEqual({ runId: 'far', workflow: 'w', step: 's', since: expect.any(Number), unknown });
     stop.abort('stop');
+  }));
+
+test('the list of locks has holders, those that wait in their order, and locks within others', () =>
+  withLocks(async (open, root) => {
+    const store = open();
+    const held = await store.acquire(request('a', { size: 3, slots: 2 }), quiet());
+    const next = asking(open(), request('b', { size: 3, slots: 3 }));
+    await next.reported;
+    const last = asking(open(), request('c', { size: 3 }));
+    await last.reported;
+    const within = { size: 2, within: held?.id ?? '' };
+    const inner = await store.acquire(request('d', within), quiet());
+    const queue = store.take(request('e', { kind: 'queue', name: 'q' }));
+    const sizeOf = (kind: string) => (kind === 'queue' ? 1 : 3);
+    const shown = (await store.list(sizeOf)).map(({ holders, waiters, ...lock }) => ({
+      ...lock,
+      uses: [...holders, ...waiters].map(({ runId, slots }) => `${runId} ${slots}`),
+      held: holders.length,
+    }));
+    const lock = { kind: 'lock', name: 'db' };
+    const by = { runId: 'a', workflow: 'w', step: 's' };
+    expect(shown.toSorted((one, other) => other.size - one.size)).toEqual([
+      { ...lock, size: 3, uses: ['a 2', 'b 3', 'c 1'], held: 1 },
+      { ...lock, size: 2, within: by, uses: ['d 1'], held: 1 },
+      { kind: 'queue', name: 'q', size: 1, uses: ['e 1'], held: 1 },
+    ]);
+    for (const each of [held, inner, queue]) each?.release();
+    (await next.lock)?.release();
+    (await last.lock)?.release();
+    expect([await store.list(sizeOf), entriesOf(root)]).toEqual([[], []]);
+  }));
+
+test('a lock that is broken goes to the next one, and its release says so', () =>
+  withLocks(async (open) => {
+    const held = await open().acquire(request('a'), quiet());
+    const next = asking(open(), request('b'));
+    await next.reported;
+    const other = open();
+    const broken = () => other.break(new Set([held?.id ?? '']));
+    expect([await broken(), await broken()]).toEqual([1, 0]);
+    const taken = await next.lock;
+    expect([held?.release(), taken?.release()]).toEqual([false, true]);
+  }));
+
+test('the list settles and leaves out what dead processes held', () =>
+  withLocks(async (open, root) => {
+    leave(root, dead, 'gone');
+    const settled: string[] = [];
+    const settle = async (runId: string) => void settled.push(runId);
+    expect([await open({ ...none, settle }).list(() => 1), settled]).toEqual([[], ['gone']]);
+  }));
+
+test('the order of requests does not depend on the clock of the day', () =>
+  withLocks(async (open) => {
+    const held = await open().acquire(request('a'), quiet());
+    const order: string[] = [];
+    const now = vi.spyOn(Date, 'now');
+    const asked = [];
+    for (const [index, runId] of ['b', 'c', 'd'].entries()) {
+      now.mockReturnValue(1_700_000_000_000 - index * 3_600_000);
+      const next = asking(open(), request(runId), order);
+      await next.reported;
+      asked.push(next.lock.then((lock) => lock?.release()));
+    }
+    held?.release();
+    await Promise.all(asked);
+    expect(order).toEqual(['b', 'c', 'd']);
   }));
 
 test('names of queues cannot leave their directory, or be those of locks', () => {

@@ -22,6 +22,7 @@ export async function openLocal(
       const engine = control.engineFor({ store: control.store, begin: (runId) => beginRun(runId, control) });
       return { ...control, read: readWorkflow, engine };
     },
+    locks: async () => (await app.openLocks(config)).list(),
     entries: async () => {
       requireNamedDags(config);
       const suspendedUntil = await app.suspensions(config);

@@ -172,6 +172,23 @@ export const addReport: AddCommand = (program, console) => {
     });
 };
 
+/** `wf locks`. */
+export const addLocks: AddCommand = (program, console) => {
+  withClientSettings(withCommon(program.command('locks')))
+    .addArgument(new Argument('[action]', 'break: take a lock away from those that hold it').choices(['break']))
+    .argument('[name]', 'with break: the lock')
+    .description('list the locks in use, with their holders and those that wait')
+    .option('--queue', 'with break: the name is that of a queue')
+    .option('--run <run>', 'with break: only what this run holds (its id or the start of it)')
+    .option('--yes', 'with break: do not ask')
+    .option('--json', 'print JSON')
+    .action(async (action: string | undefined, name: string | undefined, options) => {
+      const { breakLockCommand, listLocksCommand } = await import('../commands/runs/locks-command.ts');
+      if (action === undefined) await listLocksCommand(options, console);
+      else await breakLockCommand({ ...options, name: name ?? null }, console);
+    });
+};
+
 /** `wf gc`. */
 export const addGc: AddCommand = (program, console, setExitCode) => {
   withLocalOnly(withAny(withCommon(program.command('gc'))))

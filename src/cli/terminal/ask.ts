@@ -40,6 +40,13 @@ export async function askParams(
   return answers;
 }
 
+/** Asks a question that only `y` or `yes` affirms. */
+export async function askWhether(question: string, { err }: Pick<Console, 'err'>): Promise<boolean> {
+  await err.drained();
+  const answer = await ask(question, 'y/N', false);
+  return typeof answer !== 'string' && /^y(es)?$/i.test(answer.text.trim());
+}
+
 function ask(name: string, preset: string | null, isSecret: boolean): Promise<Answer> {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const note = isSecret ? ' (not shown)' : preset === null ? '' : ` [${preset}]`;

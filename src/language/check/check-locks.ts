@@ -5,6 +5,7 @@ import { entriesAt, envNames, type RawLock, type RawLocks } from '../raw.ts';
 import { type ActionEntry, actionEntries, type SpecFile, spotIn } from '../read/spec-file.ts';
 
 const MAX_LOCKS = 32;
+const RUN = 'the workflow';
 
 /** A lock as written, with the position of its name. */
 type WrittenLock = Exclude<RawLock, string> & { readonly name: string; readonly at: Path; readonly nameAt: Path };
@@ -38,7 +39,7 @@ export function stepLockProblems({ file, path, raw, what }: ActionEntry): Proble
 
 /** Checks `locks` of the workflow. */
 export function runLockProblems(file: SpecFile): Problem[] {
-  return lockProblems(file, writtenLocks(file.raw, []), 'the workflow');
+  return lockProblems(file, writtenLocks(file.raw, []), RUN);
 }
 
 function lockProblems(file: SpecFile, locks: readonly WrittenLock[], what: string): Problem[] {
@@ -79,6 +80,24 @@ export function heldLockProblems(settings: readonly SpecFile[], files: readonly 
       const message = `${what}: the run holds the lock "${name}" from its start to its end`;
       const help = 'Remove it here, or at the top of the file.';
       return [problem('conflicting-keys', spotIn(file, nameAt), message, { related, help })];
+    }),
+  );
+}
+
+/** A lock and the number of its slots. */
+export type LockSize = { readonly name: string; readonly slots: number };
+
+/** Reports requests for more slots than a lock has. `pools`: the locks with other than one slot. */
+export function poolProblems(files: readonly SpecFile[], pools: readonly LockSize[]): Problem[] {
+  const sizes = new Map(pools.map(({ name, slots }) => [name, slots]));
+  const ofRuns = files.map((file) => ({ file, path: [], raw: file.raw, what: RUN }));
+  return [...ofRuns, ...files.flatMap(actionEntries)].flatMap(({ file, path, raw, what }) =>
+    writtenLocks(raw, path).flatMap(({ name, at, slots = 1 }) => {
+      const size = sizes.get(name) ?? 1;
+      if (name.includes('$') || slots <= size) return [];
+      const message = `${what}: the lock "${name}" has ${size} ${size === 1 ? 'slot' : 'slots'}`;
+      const help = `Give it ${slots} by the setting "pools", or ask for fewer.`;
+      return [problem('wrong-value', spotIn(file, [...at, 'slots']), message, { help })];
     }),
   );
 }

@@ -1,5 +1,13 @@
 import { computed, signal } from '@preact/signals';
-import type { DaemonConfig, DaemonInfo, DaemonSchedule, QueueEvent, RunHead, RunQueue } from '#run-view/api/types.ts';
+import type {
+  DaemonConfig,
+  DaemonInfo,
+  DaemonSchedule,
+  Lock,
+  QueueEvent,
+  RunHead,
+  RunQueue,
+} from '#run-view/api/types.ts';
 import { api, ask } from '../api/client.ts';
 import { LiveState, type Read } from './live-state.ts';
 import { createResource, type Known, type Resource } from './resource.ts';
@@ -8,6 +16,7 @@ import { createResource, type Known, type Resource } from './resource.ts';
 export type ShownSystem = {
   readonly info: DaemonInfo;
   readonly queue: RunQueue;
+  readonly locks: readonly Lock[];
   readonly schedule: DaemonSchedule;
   readonly config: DaemonConfig;
 };
@@ -19,6 +28,7 @@ const MAX_NEW_RUNS = 1000;
 export class System {
   readonly #info = signal<DaemonInfo | null>(null);
   readonly #queue = signal<RunQueue | null>(null);
+  readonly #locks = signal<readonly Lock[]>([]);
   readonly #schedule = signal<DaemonSchedule | null>(null);
   readonly #config: Resource<DaemonConfig>;
   readonly #fresh = new Map<string, RunHead>();
@@ -27,23 +37,26 @@ export class System {
     const { value: config, problem } = this.#config.known.value;
     const [info, queue, schedule] = [this.#info.value, this.#queue.value, this.#schedule.value];
     if (config === null || info === null || queue === null || schedule === null) return { value: null, problem };
-    return { value: { info, queue, schedule, config }, problem };
+    return { value: { info, queue, locks: this.#locks.value, schedule, config }, problem };
   });
 
   /** `first`: the state until it is read. */
   constructor(first: ShownSystem | null = null) {
     this.#info.value = first?.info ?? null;
     this.#queue.value = first?.queue ?? null;
+    this.#locks.value = first?.locks ?? [];
     this.#schedule.value = first?.schedule ?? null;
     this.#config = createResource(() => this.#state.read((read) => this.#load(read)), first?.config ?? null);
   }
 
   readonly refresh = (): Promise<void> => this.#config.refresh();
 
-  /** Reads only the figures that no event announces: the event loop and the disk. */
+  /** Reads only what no event announces: the event loop, the disk and the locks. */
   readonly refreshFigures = async (): Promise<void> => {
     try {
-      this.#info.value = await ask(api.GET('/api/v2/info'));
+      const [info, { locks }] = await Promise.all([ask(api.GET('/api/v2/info')), ask(api.GET('/api/v2/locks'))]);
+      this.#info.value = info;
+      this.#locks.value = locks;
     } catch {
       // The last figures stay; the bar above every screen reports a daemon that does not answer.
     }
@@ -69,15 +82,17 @@ export class System {
   readonly takeSchedule = (next: DaemonSchedule): void => this.#state.change(() => (this.#schedule.value = next));
 
   async #load({ apply }: Read): Promise<DaemonConfig> {
-    const [info, queue, schedule, config] = await Promise.all([
+    const [info, queue, { locks }, schedule, config] = await Promise.all([
       ask(api.GET('/api/v2/info')),
       ask(api.GET('/api/v2/queue')),
+      ask(api.GET('/api/v2/locks')),
       ask(api.GET('/api/v2/schedule')),
       ask(api.GET('/api/v2/config')),
     ]);
     apply(() => {
       this.#info.value = info;
       this.#queue.value = queue;
+      this.#locks.value = locks;
       this.#schedule.value = schedule;
     });
     return config;

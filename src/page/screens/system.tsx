@@ -1,7 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { byteText, shortId } from '#render/text.ts';
-import type { Activity, DaemonConfig, DaemonInfo, DaemonSchedule, RunHead, RunQueue } from '#run-view/api/types.ts';
+import type {
+  Activity,
+  DaemonConfig,
+  DaemonInfo,
+  DaemonSchedule,
+  Lock,
+  RunHead,
+  RunQueue,
+} from '#run-view/api/types.ts';
 import { type Fact, FactList } from '#run-view/components.ts';
 import { counted, runLook } from '#run-view/texts.ts';
 import { to } from '../api/address.ts';
@@ -40,6 +48,7 @@ export function SystemScreen() {
       <Health info={value.info} queue={value.queue} refresh={shown.refreshFigures} />
       <RunsByHour />
       <Queue queue={value.queue} />
+      <Locks locks={value.locks} />
       <Coming schedule={value.schedule} />
       <Settings config={value.config} />
     </section>
@@ -77,6 +86,46 @@ function Queue({ queue: { running, waiting } }: { queue: RunQueue }) {
       )}
       {problem.value !== null && <ProblemBox problem={problem.value} />}
     </>
+  );
+}
+
+/** The locks in use, each with its holders and those that wait; without any, nothing. */
+function Locks({ locks }: { locks: readonly Lock[] }) {
+  if (locks.length === 0) return null;
+  return (
+    <>
+      <h2>Locks</h2>
+      <ul class="card rows" aria-label="Locks in use">
+        {locks.flatMap((lock) => [
+          ...lock.holders.map((use) => <LockRow key={`${lock.name} ${use.runId} ${use.step}`} lock={lock} use={use} />),
+          ...lock.waiters.map((use) => (
+            <LockRow key={`${lock.name} ${use.place}`} lock={lock} use={use} place={use.place} />
+          )),
+        ])}
+      </ul>
+    </>
+  );
+}
+
+type LockRowProps = { lock: Lock; use: Lock['holders'][number]; place?: number };
+
+function LockRow({ lock: { kind, name, within }, use, place }: LockRowProps) {
+  const step = use.step === null ? '' : `, step ${use.step}`;
+  return (
+    <li class="row due">
+      <span>
+        <bdi>{kind === 'queue' ? `queue ${name}` : name}</bdi>
+        {within !== undefined && <span class="quiet"> within a run that holds it</span>}
+      </span>
+      <a class="name" href={to.run(use.runId)}>
+        <bdi>{`${use.workflow} ${shortId(use.runId)}${step}`}</bdi>
+      </a>
+      <span class="quiet">
+        {place === undefined ? 'held since ' : `waits at position ${place} since `}
+        <Ago at={use.since} />
+        {use.unknown !== undefined && `; ${use.unknown} may have ended`}
+      </span>
+    </li>
   );
 }
 

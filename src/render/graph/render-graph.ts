@@ -1,7 +1,7 @@
 import { buildGraph, drawingOrder, type Graph, nodeAt, waves } from '#core/graph.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { type GraphFormat, graphEdges, graphView } from '../data-views.ts';
-import { stepTitle } from '../text/run-text.ts';
+import { locksText, stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs } from '../text/terminal-style.ts';
 import { cut, padEnd, textWidth } from '../text/width.ts';
@@ -170,9 +170,9 @@ function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
 }
 
 /** The name of a node in a drawing; of a fan-out with the number of its items: `NAME x5`, `NAME xN` if it is unknown. */
-function nodeLabel({ name, fanOut }: Pick<Step, 'name' | 'fanOut'>): string {
-  if (fanOut === undefined) return name;
-  return `${name} x${typeof fanOut.items === 'string' ? 'N' : fanOut.items.length}`;
+function nodeLabel({ name, fanOut, locks }: Pick<Step, 'name' | 'fanOut' | 'locks'>): string {
+  const items = fanOut === undefined ? '' : ` x${typeof fanOut.items === 'string' ? 'N' : fanOut.items.length}`;
+  return `${name}${items}${locks === undefined ? '' : ` (${locksText(locks)})`}`;
 }
 
 /** One row of the drawing: a node, its lane, and the state of every lane. */

@@ -4,7 +4,7 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { references } from '#core/words/interpolate.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
 import { shellCodeIndex } from '#core/words/shell-launch.ts';
-import type { Step, Workflow } from '#core/workflow.ts';
+import type { Lock, Step, Workflow } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './suggested-commands.ts';
 import { shortId } from './value-text.ts';
@@ -103,6 +103,15 @@ export function attemptState({ isReady, container }: Pick<StepState, 'isReady' |
 
 /** The length of a container id as Docker prints it, in characters. */
 const SHORT_CONTAINER_ID = 12;
+
+/** Names locks: `lock deploy-$ENV`, `locks licences (2 slots), warehouse (read)`. `nameOf` changes their names. */
+export function locksText(locks: readonly Lock[], nameOf = (name: string) => name): string {
+  const texts = locks.map(({ name, mode, slots }) => {
+    const how = mode === 'read' ? ' (read)' : slots === 1 ? '' : ` (${slots} slots)`;
+    return `${escapeControls(nameOf(name))}${how}`;
+  });
+  return `${texts.length === 1 ? 'lock' : 'locks'} ${texts.join(', ')}`;
+}
 
 /** Describes what an attempt waits for: `for lock db, held by run 5f2c of "load", step copy`. */
 export function blockedText({ why, name, holder }: BlockedText): string {

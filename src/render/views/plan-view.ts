@@ -51,6 +51,7 @@ export function renderPlan(
       : row('dotenv', `${plan.unreadDotenv} is not read: "dotenv: .env" in the workflow reads it`)),
     ...Object.entries(plan.env).flatMap(([name, value]) => row('env', `${name}=${value}`)),
     ...(plan.limits ?? []).flatMap((limit) => row('limit', limit)),
+    ...(plan.locks === undefined ? [] : row('holds', plan.locks)),
     ...(dir === '' ? [] : row('dir', dir)),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.flatMap(stepLines)]),
     ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),

@@ -23,6 +23,7 @@ export type DaemonInfo = Schemas['DaemonInfo'];
 export type DaemonSchedule = Schemas['DaemonSchedule'];
 export type Activity = Schemas['Activity'];
 export type RunQueue = Schemas['RunQueue'];
+export type Lock = Schemas['Lock'];
 export type QueueEvent = Schemas['QueueEvent'];
 export type DaemonStatus = Schemas['DaemonStatus'];
 export type Session = Schemas['Session'];

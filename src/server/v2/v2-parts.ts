@@ -4,6 +4,7 @@ import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/formats.ts';
 import type { History, PastRun } from '#service/history.ts';
 import type { LiveChanges, RunFeeds } from '#service/served.ts';
+import type { Service } from '#service/service.ts';
 import type { Clock } from '#system/clock.ts';
 import { tryOr, WfError } from '#system/errors.ts';
 import type { LoopLag } from '../connection/load-limits.ts';
@@ -34,6 +35,8 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
   };
   /** The limit of a named queue, and the number of runs in it. */
   readonly queueNamed: (name: string) => { readonly limit: number; readonly waiting: number };
+  /** The locks and queues in use. */
+  readonly locks: Service['locks'];
   /** Makes a queued run the next one to start; false if it is not queued. */
   readonly putFirst: (runId: string) => boolean;
   /** The scheduled actions between two times, at most `limit`, in the order of time. */

@@ -49,7 +49,7 @@ function filesBelow(name: string, cwd: string): readonly string[] | null {
 export function checkFile(
   reference: WorkflowReference,
   directories: WorkflowDirectories,
-  checks: Pick<LoadRequest, 'environment' | 'isStrict'>,
+  checks: Pick<LoadRequest, 'environment' | 'isStrict' | 'pools'>,
 ): CheckedFile {
   const base = 'name' in reference ? baseNamed(reference.name, directories) : null;
   if (base !== null && base === directories.base) return checkBase(base);

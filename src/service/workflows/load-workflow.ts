@@ -19,6 +19,9 @@ export function checkWorkflow(request: LoadRequest): CheckResult {
   return { isValid: workflow !== null, diagnostics, sources: workflow === null ? sources : [] };
 }
 
+type CheckOptions = Required<Pick<LoadRequest, 'environment'>> &
+  Pick<LoadRequest, 'pools'> & { readonly check: CheckWorkflow; readonly beside?: string | null };
+
 /**
  * Checks the text of a workflow from elsewhere. Imports are resolved as if the file were in the workflows directory, or in
  * that of `beside`, a file there, and never outside of it. `environment`: the names of the variables that a run would
@@ -27,11 +30,7 @@ export function checkWorkflow(request: LoadRequest): CheckResult {
 export async function checkText(
   text: string,
   { dagsDir, base }: { readonly dagsDir: string | null; readonly base: string | null },
-  {
-    check,
-    environment,
-    beside = null,
-  }: { readonly check: CheckWorkflow; readonly environment: readonly string[]; readonly beside?: string | null },
+  { check, beside = null, ...checks }: CheckOptions,
 ): Promise<CheckResult> {
   if (dagsDir === null) {
     throw new WfError('usage', 'there is no workflows directory', { help: 'name one with --dags' });
@@ -42,5 +41,5 @@ export async function checkText(
     const why = messageOf(error);
     throw new WfError('storage', `the workflows directory "${dagsDir}" cannot be created: ${why}`, { cause: error });
   }
-  return check({ text, file: null, dir: beside === null ? dagsDir : dirname(beside), base, environment });
+  return check({ text, file: null, dir: beside === null ? dagsDir : dirname(beside), base, ...checks });
 }

@@ -17,12 +17,12 @@ import {
 import { PathProblem, resultKey } from '#core/words/json-path.ts';
 import { workflowNames } from '#core/words/mentions.ts';
 import { resultNames } from '#core/words/step-results.ts';
-import { allSteps, type Precondition, type Step, type Workflow } from '#core/workflow.ts';
+import { allSteps, type Locking, type Precondition, type Step, type Workflow } from '#core/workflow.ts';
 import { baseEnvironment, type Environment, evaluateEnvironment, paramText } from '#environment/environment.ts';
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
 import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
-import { commandText, readsQuotes, settingWords } from '#render/text.ts';
+import { commandText, locksText, readsQuotes, settingWords } from '#render/text.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
@@ -87,6 +87,7 @@ async function plan(
     const own = ownNames(step, shared);
     return planStep(workflow, step, { scope: scopeFor(step.name), own, skipped: skips.get(step.name) ?? null });
   };
+  const [runLocks] = plannedLocks(workflow, (name) => known.get(name));
   const types = new Map(workflow.params.map(({ name, rule }) => [name, rule?.type]));
   const typed = (param: Param): Param => {
     const type = param.name === null ? undefined : types.get(param.name);
@@ -97,6 +98,7 @@ async function plan(
     params: params.map(typed),
     env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
     ...limitsOf(workflow, (name) => known.get(name)),
+    ...(runLocks === undefined ? {} : { locks: runLocks }),
     waves: order,
     steps: workflow.steps.map(planned),
     handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
@@ -127,7 +129,7 @@ function asWritten(_command: string, _env: Environment, written: string): Promis
   return Promise.resolve(`\`${written}\``);
 }
 
-function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
+function hide({ params, env, limits, locks, waves, ...plan }: StepsPlan, hidden: Hidden): StepsPlan {
   const text = (plain: string) => hidden.secrets.mask(plain);
   const masked = (values: Values) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, maskValue(name, value, hidden)]));
@@ -145,6 +147,7 @@ function hide({ params, env, limits, waves, ...plan }: StepsPlan, hidden: Hidden
     params: maskParams(params, hidden),
     env: masked(env),
     ...(limits === undefined ? {} : { limits: limits.map(text) }),
+    ...(locks === undefined ? {} : { locks: text(locks) }),
     waves,
     steps: plan.steps.map(shown),
     handlers: plan.handlers.map(shown),
@@ -183,9 +186,19 @@ function planStep(workflow: Workflow, step: Step, { scope, own, skipped }: Plann
     values: valuesIn(step, own, scope),
     dir: previewText(step.dir ?? workflow.dir, scope),
     attempts: withNumbers(step, numbers.values).retry.limit + 1,
-    policies: plannedPolicies(step, numbers, workflow.container),
+    policies: [
+      ...plannedLocks(step, scope).map((text) => `holds the ${text}`),
+      ...plannedPolicies(step, numbers, workflow.container),
+    ],
     skipped,
   };
+}
+
+/** The locks of a step or run, in one line, and how long it waits for them; nothing without locks. */
+function plannedLocks({ locks = [], lockTimeoutMs = 0 }: Locking, scope: Scope): readonly string[] {
+  if (locks.length === 0) return [];
+  const limit = lockTimeoutMs === 0 ? '' : `; waits up to ${lockTimeoutMs / 1000}s`;
+  return [`${locksText(locks, (name) => previewText(name, scope))}${limit}`];
 }
 
 function expandParts(template: string, scope: Scope): string {

@@ -46,7 +46,7 @@ export type LoadedWorkflow = {
 export function readWorkflow(
   reference: WorkflowReference,
   directories: WorkflowDirectories,
-  checks: Pick<LoadRequest, 'environment' | 'mostBytes' | 'isStrict'> = {},
+  checks: Pick<LoadRequest, 'environment' | 'mostBytes' | 'isStrict' | 'pools'> = {},
 ): LoadResult {
   const { base, presets } = directories;
   const runTargets = (dir: string) => targetsFrom({ ...directories, cwd: dir });

@@ -13,6 +13,7 @@ const schedule = (missed: number) => ({ moments: [], missed }) as unknown as Dae
 async function answer(running: Running) {
   (await requestOf('GET /api/v2/info')).answer({});
   (await requestOf('GET /api/v2/queue')).answer({ limit: 1, running, waiting: [] });
+  (await requestOf('GET /api/v2/locks')).answer({ locks: [] });
   (await requestOf('GET /api/v2/schedule')).answer(schedule(0));
   (await requestOf('GET /api/v2/config')).answer({ settings: [] });
 }

@@ -31,10 +31,13 @@ type Checked = CheckedFile & { readonly file: string };
 
 /** Prints every problem of files and directories, by default of the workflows directory. Exit code 2 if one is invalid. */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
-  const directories = workflowDirectories(configFor(options));
+  const config = configFor(options);
+  const directories = workflowDirectories(config);
   const names = filesToCheck(options.names, directories);
+  const pools = config.settings.read('pools').value;
+  const checks = { environment: Object.keys(process.env), isStrict: options.strict === true, pools };
   const checked = names.map((name): Checked => {
-    const { ignored, ...read } = readOrPrint(name, directories, options.strict === true);
+    const { ignored, ...read } = readOrPrint(name, directories, checks);
     return { file: name, ...read, ignored: options.verbose ? ignored : [] };
   });
   await print(checked, options.json ? 'json' : options.format, console);
@@ -42,9 +45,13 @@ export async function validateCommand(options: ValidateOptions, console: Console
 }
 
 /** A missing file must not hide the problems of the others. */
-function readOrPrint(name: string, directories: WorkflowDirectories, isStrict: boolean): CheckedFile {
+function readOrPrint(
+  name: string,
+  directories: WorkflowDirectories,
+  checks: Parameters<typeof checkFile>[2],
+): CheckedFile {
   try {
-    return checkFile(workflowReference(name), directories, { environment: Object.keys(process.env), isStrict });
+    return checkFile(workflowReference(name), directories, checks);
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return { valid: false, diagnostics: [unreadable(error, error.code)], ignored: [], sources: [] };

@@ -1,10 +1,11 @@
 import type { RunHead, StepView } from '#run-view/api/types.ts';
-import { StatusIcon } from '#run-view/components.ts';
+import { StatusIcon, WaitText } from '#run-view/components.ts';
 import { countedName, presentLook, progressText, shownInstance, stepLook } from '#run-view/texts.ts';
 import { to } from '../../api/address.ts';
 import type { ShownRun } from '../../data/shown-run.ts';
 import { Tabs } from '../../parts/controls.tsx';
 import { onDemand, useQuery } from '../../parts/screen.tsx';
+import { Ago } from '../../parts/time.tsx';
 
 const SourceText = onDemand(() => import('#run-view/source.tsx').then((part) => part.SourceText));
 const StepDetails = onDemand(() => import('./run-details.tsx').then((part) => part.StepDetails));
@@ -50,6 +51,12 @@ export function StepPane({ run, step, head }: StepProps) {
         />
         <StepMenu run={run} head={head} step={instance ?? step} />
       </div>
+      {step.blocked !== undefined && (
+        <p class="note">
+          Waits <WaitText step={step} moment={(at) => <Ago at={at} />} />.{' '}
+          {step.blocked.holder !== null && <a href={to.run(step.blocked.holder.runId)}>The run that holds it</a>}
+        </p>
+      )}
       {step.approval !== undefined && <Approval step={step} approval={step.approval} head={head} />}
       {tab === 'Logs' && step.items !== undefined && (
         <InstanceLogs run={run} step={step} instance={instance} items={step.items} runId={head.runId} />

@@ -22,6 +22,9 @@ export const showQueue: V2Handler = async (_, parts) => {
   return jsonReply(queueJson(parts));
 };
 
+/** `GET /api/v2/locks`. */
+export const showLocks: V2Handler = async (_, { locks }) => jsonReply({ locks: await locks() });
+
 /** `PUT /api/v2/queue/{id}`. */
 export const moveInQueue: V2Handler = async ({ params: { id = '' }, body }, parts) => {
   readBody('moveInQueue', body);

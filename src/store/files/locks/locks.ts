@@ -99,6 +99,8 @@ export function createLocks(runsDir: string, processes: LockProcesses): LockStor
       const { directory, ticket } = draw(request, true);
       return held(directory, ticket);
     },
+    list: async (sizeOf) => (await import('./lock-list.ts')).listLocks(root, sizeOf, own),
+    break: async (ids) => (await import('./lock-list.ts')).breakTickets(root, ids, own),
   };
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { LockEntry } from '#service/service.ts';
 import { apiWorld } from '../../../support/api-world.ts';
 import { withDaemons } from '../../../support/daemon.ts';
 
@@ -145,5 +146,30 @@ test('only a waiting run can be moved to the front of the queue', async () => {
     expect((await send('PUT', 'queue/run-2', { position: 'last' })).status).toBe(400);
     for (const runId of ['run-2', 'run-3', 'run-1']) await send('POST', `runs/${runId}/stop`, {});
     await expect.poll(order).toEqual([]);
+  });
+});
+
+test('locks in use are listed, counted as metrics, and printed by wf locks', async () => {
+  const slow = 'steps: [{name: a, locks: db, command: sleep 60}]\n';
+  await withDaemons({ 'slow.yaml': slow }, async ({ serve, json }) => {
+    const { url, get, end } = await serve('--on-shutdown', 'stop');
+    const start = (runId: string) =>
+      fetch(`${url}/api/v2/workflows/slow/runs`, { method: 'POST', body: new URLSearchParams({ runId }) });
+    const uses = async () => {
+      const { locks } = JSON.parse(await get('/api/v2/locks'));
+      const ids = (list: readonly { runId: string }[]) => list.map(({ runId }) => runId);
+      return locks.map((lock: LockEntry) => [lock.kind, lock.name, lock.slots, ids(lock.holders), ids(lock.waiters)]);
+    };
+    expect(await uses()).toEqual([]);
+    expect((await start('r1')).status).toBe(201);
+    await expect.poll(uses, { timeout: 20_000 }).toEqual([['lock', 'db', 1, ['r1'], []]]);
+    expect(await get('/metrics')).not.toContain('wf_lock_waiters{');
+    expect((await start('r2')).status).toBe(201);
+    await expect.poll(uses, { timeout: 20_000 }).toEqual([['lock', 'db', 1, ['r1'], ['r2']]]);
+    const metrics = await get('/metrics');
+    expect(metrics).toContain('wf_lock_waiters{kind="lock",lock="db"} 1\n');
+    expect(metrics).toMatch(/^wf_lock_wait_seconds\{kind="lock",lock="db"\} \d/m);
+    expect(await json<unknown>('locks', '--server', url)).toEqual(JSON.parse(await get('/api/v2/locks')));
+    await end('SIGTERM');
   });
 });
