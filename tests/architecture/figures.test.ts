@@ -24,8 +24,9 @@ const limits: Figures = {
   // And artifacts: src/system/trees, and what keeps, stores, lists, reads and takes them over.
   // And wf serve --engine: the runs of a namespace of Temporal.
   // And the list of locks, and what breaks them: files that load with wf locks only.
-  files: 624,
-  lines: 87_300,
+  // And when large runs on Temporal continue in new executions, with what they carry.
+  files: 625,
+  lines: 87_620,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -1,5 +1,14 @@
-import { given, indexSet, itemAt, withIndex, withItem, withMore, withoutIndex } from '../data/collections.ts';
-import { nodeAt, withNodes } from '../graph.ts';
+import {
+  given,
+  indexSet,
+  itemAt,
+  type Vector,
+  withIndex,
+  withItem,
+  withMore,
+  withoutIndex,
+} from '../data/collections.ts';
+import { type Graph, nodeAt, withNodes } from '../graph.ts';
 import type { StepEnd } from '../run/outcome.ts';
 import { withSets } from '../run/ready-sets.ts';
 import type { Item } from '../run/run.ts';
@@ -43,6 +52,17 @@ export function addInstances(run: RunState, fanOut: number, items: readonly Item
   }));
   const next = { ...run, graph: withNodes(run.graph, steps), nodes: withMore(run.nodes, states) };
   return withInstances(next, fanOut, instancesAt(run, fanOut));
+}
+
+/** The graph of a workflow with the instances that a run of it has, by the states of all its nodes. */
+export function withInstanceNodes(graph: Graph, nodes: Vector<StepState>): Graph {
+  const first = graph.nodes.length;
+  const instances = Array.from({ length: nodes.length - first }, (_, index) => {
+    const { item } = itemAt(nodes, first + index);
+    if (item === undefined) throw new RangeError(`The node ${first + index} is no instance.`);
+    return instanceStep(nodeAt(graph, item.fanOut), item.key);
+  });
+  return instances.length === 0 ? graph : withNodes(graph, instances);
 }
 
 /** Counts the change of an instance in its fan-out. */

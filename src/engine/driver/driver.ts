@@ -1,6 +1,7 @@
+import { firstItems } from '#core/data/collections.ts';
 import { evolve } from '#core/run/evolve.ts';
 import type { CancelReason, FinishedStatus, Outputs, Param, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
-import { isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
+import { isActive, isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
 import type { NumberValue, RunNumberKey, Step } from '#core/workflow.ts';
 import type { Clock } from '#system/clock.ts';
@@ -125,6 +126,30 @@ export class Driver {
     else this.post({ type: 'start', at, restored });
   }
 
+  /** What is left of the time limit of the run, in milliseconds; 0: it has none. */
+  get limitMs(): number {
+    return this.#limit.leftMs;
+  }
+
+  /**
+   * Continues a run that another driver has left when no attempt was in progress: sets its timers, and gives the orders
+   * for attempts that were scheduled. `limitMs`: what was left of the time limit.
+   */
+  resume(limitMs: number): void {
+    const { clock, orders, state } = this.#host;
+    const run = state();
+    this.#limit.start(limitMs);
+    this.#limit.hold(isHeld(run));
+    if (run.delayedUntil !== null) this.#delay(run.delayedUntil);
+    for (const step of firstItems(run.nodes, run.nodes.length)) {
+      const { name, attempt, status, until, waitingFor } = step;
+      if (isActive(step)) orders.attempt(stepTask(run, name, attempt, this.#results));
+      else if (status === 'waiting' && (until !== null || waitingFor === 'approval')) {
+        this.#wake({ step: name, attempt }, Math.max(until ?? never, clock.now()));
+      }
+    }
+  }
+
   /** Takes an input. */
   post(input: RunInput): void {
     this.#put(input);
@@ -227,7 +252,7 @@ export class Driver {
         orders.stop(event.step);
         break;
       case 'run.delayed':
-        this.timers.at(event.until, (at) => this.post({ type: 'delay-over', at }));
+        this.#delay(event.until);
         break;
       case 'run.canceling':
         orders.stopPreparation();
@@ -285,6 +310,10 @@ export class Driver {
 
   #wake({ step, attempt }: { readonly step: string; readonly attempt: number }, until: number): void {
     this.timers.at(until, (at) => this.post({ type: 'timer-fired', at, step, attempt }));
+  }
+
+  #delay(until: number): void {
+    this.timers.at(until, (at) => this.post({ type: 'delay-over', at }));
   }
 
   #timeOut(): void {

@@ -41,6 +41,12 @@ export class RunLimit {
     this.#onEnd = onEnd;
   }
 
+  /** What is left of the time; 0: there is no limit. */
+  get leftMs(): number {
+    if (this.#leftMs <= 0) return 0;
+    return Math.max(1, this.#leftMs - (this.#since === null ? 0 : this.#clock.elapsed() - this.#since));
+  }
+
   /** Starts the time; 0: no limit. */
   start(limitMs: number): void {
     this.#leftMs = limitMs;
@@ -67,7 +73,7 @@ export class RunLimit {
 
   #pause(): void {
     this.#cancel();
-    this.#leftMs = Math.max(1, this.#leftMs - (this.#clock.elapsed() - (this.#since ?? 0)));
+    this.#leftMs = this.leftMs;
     this.#since = null;
   }
 }

@@ -23,19 +23,20 @@ const PAGE_MS = 10_000;
 export type HistoryPart = { readonly after: number; readonly until: AbortSignal | null };
 
 /**
- * Yields the events of a workflow in pages: those that exist, then with `until` new ones as they come, until its end.
+ * Yields the events of an execution of a workflow in pages: those that exist, then with `until` new ones as they come, until
+ * its end.
  * Rejects with the errors of the connection.
  */
 export async function* readHistory(
   { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
-  workflowId: string,
+  execution: { readonly workflowId: string; readonly runId: string },
   { after, until }: HistoryPart,
 ): AsyncGenerator<readonly HistoryEvent[], void> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const request = {
       namespace,
-      execution: { workflowId },
+      execution,
       maximumPageSize: PAGE_EVENTS,
       waitNewEvent: until !== null,
       nextPageToken,
@@ -64,27 +65,31 @@ async function untilAborted<T>(aborted: AbortSignal, call: (own: AbortSignal) =>
   }
 }
 
-/** The first events of a workflow. */
+/** The first events of an execution of a workflow; without `runId`, of its last one. */
 export async function firstEvents(
   { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
-  workflowId: string,
+  execution: { readonly workflowId: string; readonly runId?: string },
 ): Promise<readonly HistoryEvent[]> {
-  const request = { namespace, execution: { workflowId }, maximumPageSize: PAGE_EVENTS };
+  const request = { namespace, execution, maximumPageSize: PAGE_EVENTS };
   const page = await connection.withDeadline(Date.now() + PAGE_MS, () =>
     connection.workflowService.getWorkflowExecutionHistory(request),
   );
   return page.history?.events ?? [];
 }
 
-/** Reads the value of payloads; undefined without any. */
-export async function payloadValue(
-  payloads: { readonly payloads?: Payload[] | null } | null | undefined,
-  codecs: readonly PayloadCodec[],
-): Promise<unknown> {
+type Payloads = { readonly payloads?: Payload[] | null } | null | undefined;
+
+/** Reads the first value of payloads; undefined without any. */
+export async function payloadValue(payloads: Payloads, codecs: readonly PayloadCodec[]): Promise<unknown> {
+  const [first] = await payloadValues(payloads, codecs);
+  return first;
+}
+
+/** Reads the values of payloads. */
+export async function payloadValues(payloads: Payloads, codecs: readonly PayloadCodec[]): Promise<readonly unknown[]> {
   let coded = payloads?.payloads ?? [];
   for (const codec of [...codecs].reverse()) coded = await codec.decode(coded);
-  const [first] = coded;
-  return first?.data ? JSON.parse(Buffer.from(first.data).toString()) : undefined;
+  return coded.map(({ data }) => (data ? JSON.parse(Buffer.from(data).toString()) : undefined));
 }
 
 /** A value as a payload. */

@@ -1,4 +1,5 @@
 import type { CancelReason, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
+import type { RunState } from '#core/run/run-state.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
@@ -41,13 +42,31 @@ export const NAMES = {
   killed: 'wfKilled',
 } as const;
 
-/** The argument of the workflow. `engine`: the address as the run records it; `at`: when the run was accepted. */
+/** The first argument of the workflow. `engine`: the address as the run records it; `at`: when the run was accepted. */
 export type EngineRun = {
   readonly request: RunRequest;
   readonly engine: string;
   readonly at: number;
   /** How long a worker may be silent before its attempts are lost, in milliseconds. */
   readonly lostAfterMs: number;
+};
+
+/**
+ * The second argument of the workflow of a large run, which continues in a new execution with an empty history: what the
+ * one before has left. `execution`: the number of the new one, 0 for the first of a run. `events`: those after the number
+ * `after`; the events before are in the arguments of earlier executions. `limitMs`: what is left of the time limit of the
+ * run; 0: it has none.
+ */
+export type CarriedRun = {
+  readonly execution: number;
+  readonly state: Omit<RunState, 'graph'>;
+  readonly events: readonly RunEvent[];
+  readonly after: number;
+  readonly secrets: readonly string[];
+  readonly outputs: Outputs;
+  readonly workers: readonly string[];
+  readonly evaluated: PrepareReport['evaluated'];
+  readonly limitMs: number;
 };
 
 /** The first events of a run, which follow from its argument: no worker is needed for them. */
@@ -105,17 +124,20 @@ export type StopOrder = { readonly reason: CancelReason; readonly message: strin
 export type AnswerOrder = GivenAnswer;
 
 /**
- * The events of a run after a number. `known`: the number of the last event of the history that they follow from, so
- * that a reader of the history knows whether it has seen the reports behind them.
+ * The events of a run after a number, `after`: the one that was asked for, or that of the first event that the execution
+ * still has. `known`: the number of the last event of the history of `execution` that they follow from, so that a reader of
+ * the histories knows whether it has seen the reports behind them.
  */
 export type EngineEvents = {
   readonly events: readonly RunEvent[];
+  readonly after: number;
   readonly secrets: readonly string[];
+  readonly execution: number;
   readonly known: number;
 };
 
-/** The result of the workflow: all events. */
-export type EngineResult = Omit<EngineEvents, 'known'>;
+/** The result of the workflow: its events, after those that are in the arguments of earlier executions. */
+export type EngineResult = Pick<EngineEvents, 'events' | 'after' | 'secrets'>;
 
 /** Whether the result of an activity is a report of an attempt; anything else fails the attempt. */
 export function isAttemptReport(value: unknown): value is AttemptEndReport {

@@ -4,8 +4,16 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { RunEvent } from '#core/run/run.ts';
 import type { LogStore } from '#store/logs.ts';
 import type { EngineAccess } from '../connection.ts';
-import { type HistoryEvent, payloadValue, readHistory } from '../history.ts';
-import { type AttemptEndReport, type EngineEvents, type EngineResult, isAttemptReport, NAMES } from '../protocol.ts';
+import { firstEvents, type HistoryEvent, payloadValue, payloadValues, readHistory } from '../history.ts';
+import {
+  type AttemptEndReport,
+  type CarriedRun,
+  type EngineEvents,
+  type EngineResult,
+  isAttemptReport,
+  NAMES,
+} from '../protocol.ts';
+import { ifGone } from './start-run.ts';
 
 /** Where a mirror writes. */
 export type MirrorParts = {
@@ -50,10 +58,13 @@ const ENDS: readonly (readonly [keyof HistoryEvent, string])[] = [
 export class Mirror {
   readonly #parts: MirrorParts;
   readonly #codecs: readonly PayloadCodec[];
-  /** The number of the last event of the history that was read. */
+  /** The execution of the workflow whose history is read, by its id in the engine; null before the first is known. */
+  #at: string | null = null;
+  #execution = 0;
+  /** The number of the last event of that history that was read. */
   #seen = 0;
-  /** An answer that is not recorded yet, and after which event it begins. */
-  #held: (EngineEvents & { readonly after: number }) | null = null;
+  /** An answer that is not recorded yet. */
+  #held: EngineEvents | null = null;
   #isAsking = false;
   #isDue = false;
   /** An answer that comes later has nothing new. */
@@ -89,21 +100,62 @@ export class Mirror {
     }
   }
 
-  /** Reads the history, with a signal also what comes; null if the run has not ended. */
+  /** Reads the histories of a run, with a signal also what comes; null if the run has not ended. */
   async #read(until: AbortSignal | null): Promise<MirroredEnd | null> {
+    for (;;) {
+      const at = this.#at ?? (await this.#first());
+      const end = await this.#readExecution(at, until);
+      if (end !== null || at === this.#at) return end;
+    }
+  }
+
+  /** The first execution of the run; if the server has removed it, the last one, which has all events but not all logs. */
+  async #first(): Promise<string> {
     const { access, handle } = this.#parts;
-    for await (const page of readHistory(access, handle.workflowId, { after: this.#seen, until })) {
+    const [started] = await firstEvents(access, { workflowId: handle.workflowId });
+    const { firstExecutionRunId: first, originalExecutionRunId: last } =
+      started?.workflowExecutionStartedEventAttributes ?? {};
+    const isThere = async (runId: string) =>
+      (await firstEvents(access, { workflowId: handle.workflowId, runId }).catch(ifGone([]))).length > 0;
+    this.#at = (first && (first === last || (await isThere(first))) ? first : last) ?? '';
+    return this.#at;
+  }
+
+  async #readExecution(at: string, until: AbortSignal | null): Promise<MirroredEnd | null> {
+    const { access, handle } = this.#parts;
+    const execution = { workflowId: handle.workflowId, runId: at };
+    for await (const page of readHistory(access, execution, { after: this.#seen, until })) {
       for (const event of page) {
         this.#look(event);
+        await this.#begin(event);
         await this.#keepLogs(event);
         this.#seen = Number(event.eventId);
         const end = await this.#endOf(event);
         if (end !== null) return end;
+        const { newExecutionRunId } = event.workflowExecutionContinuedAsNewEventAttributes ?? {};
+        if (newExecutionRunId) {
+          [this.#at, this.#seen] = [newExecutionRunId, 0];
+          return null;
+        }
       }
       this.#release();
       if (until !== null) void this.#ask();
     }
     return null;
+  }
+
+  /** Records the events that an execution begins with: their reports are in the history before. */
+  async #begin({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): Promise<void> {
+    if (!started?.continuedExecutionRunId) return;
+    const [, carried] = (await payloadValues(started.input, this.#codecs)) as [unknown, CarriedRun];
+    this.#execution = carried.execution;
+    this.#record(carried);
+  }
+
+  /** Records what is new of events after a number. */
+  #record({ events, after, secrets }: EngineResult): void {
+    const { record, recorded } = this.#parts;
+    if (recorded() >= after) record(events.slice(recorded() - after), secrets);
   }
 
   /** Asks for new events, one question at a time: without a worker it has no answer. */
@@ -125,18 +177,18 @@ export class Mirror {
     const ask = () => access.connection.withDeadline(Date.now() + limitMs, query);
     // A worker refuses if it was given events before their task; that comes with the next question.
     const answer = await ask().catch((error: unknown) => (isRefusal(error) ? ask().catch(() => null) : null));
-    if (answer !== null) this.#held = { ...answer, after };
+    if (answer !== null) this.#held = answer;
     this.#release();
     return answer !== null;
   }
 
   /** Records events when the reports that they follow from were read: the logs come first. */
   #release(): void {
-    if (this.#held === null || this.#held.known > this.#seen || this.#isOver) return;
-    const { events, secrets, after } = this.#held;
+    if (this.#held === null || this.#isOver) return;
+    const { execution, known } = this.#held;
+    if (execution > this.#execution || (execution === this.#execution && known > this.#seen)) return;
+    this.#record(this.#held);
     this.#held = null;
-    const { record, recorded } = this.#parts;
-    record(events.slice(recorded() - after), secrets);
   }
 
   async #endOf(event: HistoryEvent): Promise<MirroredEnd | null> {
@@ -148,8 +200,9 @@ export class Mirror {
   async #closing(event: HistoryEvent): Promise<MirroredEnd | null> {
     const completed = event.workflowExecutionCompletedEventAttributes;
     if (completed) {
-      const { events, secrets } = (await payloadValue(completed.result, this.#codecs)) as EngineResult;
-      this.#parts.record(events.slice(this.#parts.recorded()), secrets);
+      const result = (await payloadValue(completed.result, this.#codecs)) as EngineResult;
+      if (this.#parts.recorded() < result.after) return { problem: 'the engine no longer has its first events' };
+      this.#record(result);
       return { problem: null };
     }
     const end = ENDS.find(([attributes]) => event[attributes]);

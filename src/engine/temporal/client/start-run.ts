@@ -1,7 +1,22 @@
 import type { Client, Connection } from '@temporalio/client';
+import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { EngineAccess } from '../connection.ts';
 import { firstEvents, payloadValue } from '../history.ts';
 import { DEFAULT_QUEUE, type EngineRun, RUN_TYPE } from '../protocol.ts';
+
+/** A worker that does not know a run of this number of attempts may need longer for a replay than the usual limit. */
+const LARGE_RUN = 1000;
+
+/** Whether a run can make more attempts than that. */
+function mayBeLarge(workflow: Workflow): boolean {
+  const attempts = allSteps(workflow).reduce((sum, { fanOut, retry, repeat }) => {
+    const items =
+      fanOut === undefined ? 1 : typeof fanOut.items === 'string' ? Number.POSITIVE_INFINITY : fanOut.items.length;
+    const repetitions = repeat === null ? 1 : (repeat.limit ?? Number.POSITIVE_INFINITY);
+    return sum + items * repetitions * (1 + retry.limit);
+  }, 0);
+  return attempts > LARGE_RUN;
+}
 
 /** Starts a run in the engine. Resolves to false if it has a run with that id. Rejects with the errors of the connection. */
 export async function startRun(client: Client, run: EngineRun): Promise<boolean> {
@@ -13,7 +28,7 @@ export async function startRun(client: Client, run: EngineRun): Promise<boolean>
       args: [run],
       memo: { name: workflow.name, trigger },
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowTaskTimeout: '10 seconds',
+      workflowTaskTimeout: mayBeLarge(workflow) ? '60 seconds' : '10 seconds',
     });
     return true;
   } catch (error) {
@@ -24,7 +39,7 @@ export async function startRun(client: Client, run: EngineRun): Promise<boolean>
 
 /** Reads what a run of the engine was started with; null if the engine does not know it, or no longer. */
 export async function readStartedRun(access: EngineAccess<Connection>, runId: string): Promise<EngineRun | null> {
-  const [first] = await firstEvents(access, runId).catch(ifGone([]));
+  const [first] = await firstEvents(access, { workflowId: runId }).catch(ifGone([]));
   const { input } = first?.workflowExecutionStartedEventAttributes ?? {};
   return ((await payloadValue(input, access.dataConverter.payloadCodecs ?? [])) as EngineRun | undefined) ?? null;
 }

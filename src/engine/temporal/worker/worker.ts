@@ -3,10 +3,11 @@ import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { EndSignal } from '#processes/end-signal.ts';
 import { messageOf } from '#system/errors.ts';
 import { connectWorker, type EngineSettings, packages } from '../connection.ts';
-import { firstEvents, jsonPayload, payloadValue } from '../history.ts';
+import { firstEvents, jsonPayload, payloadValue, payloadValues } from '../history.ts';
 import {
   type AttemptEndReport,
   type AttemptOrder,
+  type CarriedRun,
   type CleanUpOrder,
   CORE,
   DEFAULT_QUEUE,
@@ -260,9 +261,10 @@ class WorkerRuns {
 
   async #read(runId: string): Promise<Evaluated> {
     const codecs = this.#access.dataConverter.payloadCodecs ?? [];
-    const events = await firstEvents(this.#access, runId);
+    const events = await firstEvents(this.#access, { workflowId: runId });
     const { input } = events[0]?.workflowExecutionStartedEventAttributes ?? {};
-    const run = (await payloadValue(input, codecs)) as EngineRun;
+    const [run, carried] = (await payloadValues(input, codecs)) as [EngineRun, CarriedRun | undefined];
+    if (carried !== undefined) return { run, evaluated: carried.evaluated };
     const completed = events.find(({ activityTaskCompletedEventAttributes: ended }) => ended);
     const { result } = completed?.activityTaskCompletedEventAttributes ?? {};
     const prepared = (await payloadValue(result, codecs)) as PrepareReport | undefined;

@@ -4,9 +4,11 @@ import {
   type ActivityOptions,
   ApplicationFailure,
   CancellationScope,
+  condition,
   defineQuery,
   defineSignal,
   isCancellation,
+  makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
   sleep,
@@ -14,6 +16,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { withInstanceNodes } from '#core/fan-out/instances.ts';
 import { buildGraph } from '#core/graph.ts';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome, Outputs, RunEvent } from '#core/run/run.ts';
@@ -27,6 +30,7 @@ import {
   type AttemptOrder,
   type AttemptProgress,
   attemptId,
+  type CarriedRun,
   type CleanUpOrder,
   DEFAULT_QUEUE,
   type EngineEvents,
@@ -43,6 +47,7 @@ import {
   type StopOrder,
   UNREADABLE,
 } from '../protocol.ts';
+import { Continuation, carriedRun } from './continuation.ts';
 
 /** Orders that Temporal has at once; the others wait here. */
 const MAX_IN_FLIGHT = 500;
@@ -67,27 +72,37 @@ const clock: Clock = {
 };
 
 /** An attempt that Temporal has, or that waits for its turn. */
-type Flight = { readonly step: string; readonly fanOut: string | undefined; readonly scope: CancellationScope };
+type Flight = {
+  readonly step: string;
+  readonly fanOut: string | undefined;
+  readonly scope: CancellationScope;
+  readonly begin: () => void;
+  readonly end: (report: Report) => void;
+};
 
 /** What came of an attempt: the report of its worker, or the outcome without one. */
 type Report = AttemptEndReport | { readonly outcome: Outcome };
 
-/** The workflow of a run. Fails, without a retry, on an internal error. */
-async function runWorkflow(run: EngineRun): Promise<EngineResult> {
-  const hosted = new TemporalRun(run);
+/** The workflow of a run. Fails, without a retry, on an internal error. `carried`: of a run that is continued. */
+async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<EngineResult> {
+  const hosted = new TemporalRun(run, carried ?? null);
+  hosted.begin();
   setHandler(defineQuery<EngineEvents, [number]>(NAMES.events), (after) => hosted.events(after));
   setHandler(defineSignal<[StopOrder]>(NAMES.stop), (order) => hosted.cancel(order));
   setHandler(defineSignal<[AnswerOrder]>(NAMES.answer), (answer) => hosted.answer(answer));
   setHandler(defineSignal<[AttemptProgress]>(NAMES.progress), (progress) => hosted.progress(progress));
-  hosted.begin();
-  try {
-    await hosted.finished;
-  } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw ApplicationFailure.nonRetryable(`internal error: ${message}`);
-  }
-  const { events, secrets } = hosted.events(0);
-  return { events, secrets };
+  let left: CarriedRun | null = null;
+  do {
+    // It is looked at when nothing else is left to do: what comes before belongs to what the run carries.
+    await condition(() => hosted.hasFinished || hosted.isLeaving);
+    left = hosted.leave();
+  } while (left === null && !hosted.hasFinished);
+  if (left === null) return hosted.result();
+  const { workflow, trigger } = run.request;
+  return makeContinueAsNewFunc<typeof runWorkflow>({
+    workflowType: RUN_TYPE,
+    memo: { name: workflow.name, trigger },
+  })(run, left);
 }
 
 /** By its type, `RUN_TYPE`. */
@@ -107,37 +122,55 @@ export { unknownRun as default };
 
 /** One run: the host of its driver. Attempts are activities on workers. */
 class TemporalRun {
-  readonly finished: Promise<void>;
+  /** The run continues in a new execution: no attempt begins in this one. */
+  isLeaving = false;
   readonly #run: EngineRun;
   readonly #driver: Driver;
   readonly #flights = new Set<Flight>();
-  readonly #waiting: (() => void)[] = [];
-  #inFlight = 0;
-  #attempts = 0;
+  /** Those of `#flights` that Temporal does not have yet. */
+  readonly #waiting = new Set<Flight>();
+  readonly #continuation = new Continuation();
+  readonly #carried: CarriedRun | null;
+  /** Ends a pause in which no attempt begins. */
+  #pause: (() => void) | null = null;
   #state: RunState;
-  readonly #events: RunEvent[] = [];
+  readonly #events: RunEvent[];
+  #evaluated: CarriedRun['evaluated'] = null;
   #known = 0;
   readonly #secrets = new Set<string>();
   #outputs: Outputs = {};
   /** Workers that may have processes of the run. */
   readonly #workers = new Set<string>();
   readonly #preparation = new CancellationScope();
-  #resolve: () => void = () => {};
-  #reject: (error: unknown) => void = () => {};
+  #hasFinished = false;
+  #failure: { readonly error: unknown } | null = null;
 
-  constructor(run: EngineRun) {
+  constructor(run: EngineRun, carried: CarriedRun | null) {
     const { workflow, onApproval } = run.request;
+    const graph = buildGraph(workflow);
     this.#run = run;
-    const policies = onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
-    this.#state = initialRun(buildGraph(workflow), policies);
+    this.#carried = carried;
+    this.#events = [...(carried?.events ?? [])];
+    if (carried === null) {
+      const policies = onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
+      this.#state = initialRun(graph, policies);
+    } else {
+      const { state, outputs, evaluated, secrets, workers } = carried;
+      this.#state = { ...state, graph: withInstanceNodes(graph, state.nodes) };
+      this.#outputs = outputs;
+      this.#evaluated = evaluated;
+      this.#learn(secrets);
+      for (const worker of workers) this.#workers.add(worker);
+    }
     this.#driver = new Driver(run.request, this.#hosting());
-    this.finished = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   begin(): void {
+    if (this.#carried === null) this.#open();
+    else this.#driver.resume(this.#carried.limitMs);
+  }
+
+  #open(): void {
     for (const event of openingEvents(this.#run)) this.#driver.note(event);
     for (const path of this.#run.request.dotenv?.missing ?? [])
       this.#warn({ step: null, message: `dotenv file "${path}" does not exist` });
@@ -160,8 +193,55 @@ class TemporalRun {
     for (const warning of warnings) this.#warn(warning);
   }
 
-  events(after: number): EngineEvents {
-    return { events: this.#events.slice(after), secrets: [...this.#secrets], known: this.#known };
+  events(asked: number): EngineEvents {
+    const { after: first, execution } = this.#carried ?? { after: 0, execution: 0 };
+    const after = Math.max(asked, first);
+    const events = this.#events.slice(after - first);
+    return { events, after, secrets: [...this.#secrets], execution, known: this.#known };
+  }
+
+  get hasFinished(): boolean {
+    return this.#hasFinished || this.#failure !== null;
+  }
+
+  /** Throws the internal error that ended the run. */
+  result(): EngineResult {
+    if (this.#failure !== null) {
+      const { error } = this.#failure;
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      throw ApplicationFailure.nonRetryable(`internal error: ${message}`);
+    }
+    const { events, after, secrets } = this.#left() ?? this.events(0);
+    return { events, after, secrets };
+  }
+
+  /** What the next execution of the run begins with; null: the run stays, since it ends or would carry too much. */
+  leave(): CarriedRun | null {
+    if (this.hasFinished || !this.isLeaving) return null;
+    const left = this.#driver.isOver ? null : this.#left();
+    if (left === null) {
+      this.isLeaving = false;
+      if (this.#pause === null) this.#beginNext();
+      else this.#pause();
+    }
+    return left;
+  }
+
+  #left(): CarriedRun | null {
+    const { events, after, secrets, execution } = this.events(0);
+    const { graph: _, ...state } = this.#state;
+    const all: CarriedRun = {
+      execution: execution + 1,
+      state,
+      events,
+      after,
+      secrets,
+      outputs: this.#outputs,
+      workers: [...this.#workers],
+      evaluated: this.#evaluated,
+      limitMs: this.#driver.limitMs,
+    };
+    return carriedRun(all, this.#carried?.events.length ?? 0);
   }
 
   #hosting(): DriverHost {
@@ -179,7 +259,9 @@ class TemporalRun {
       ahead: () => 0,
       cleanUp: () => (this.#workers.size === 0 ? null : this.#cleanUp()),
       logsOf: () => ({ stdout: null, stderr: null }),
-      fail: (error) => this.#reject(error),
+      fail: (error) => {
+        this.#failure ??= { error };
+      },
       orders: {
         attempt: (task) => this.#attempt(task),
         end: (step) => this.#cancel((flight) => flight.step === step),
@@ -196,7 +278,7 @@ class TemporalRun {
         notify: () => {},
         finish: () => {
           this.#driver.timers.clear();
-          this.#resolve();
+          this.#hasFinished = true;
         },
       },
     };
@@ -204,10 +286,11 @@ class TemporalRun {
 
   async #prepare(): Promise<void> {
     try {
-      const { prepared, secrets, warnings, worker } = await this.#preparation.run(() =>
+      const { prepared, evaluated, secrets, warnings, worker } = await this.#preparation.run(() =>
         this.#activity<PrepareReport>(NAMES.prepare, { id: NAMES.prepare, attempts: Number.POSITIVE_INFINITY }),
       );
       this.#workers.add(worker);
+      this.#evaluated = evaluated;
       this.#learn(secrets);
       for (const warning of warnings) this.#warn(warning);
       this.#driver.start(prepared);
@@ -221,29 +304,58 @@ class TemporalRun {
   /** Makes an attempt, in its turn, and posts what came of it. */
   #attempt(task: StepTask): void {
     const { name, instanceOf } = task.step;
-    const flight: Flight = { step: name, fanOut: instanceOf, scope: new CancellationScope() };
-    this.#flights.add(flight);
-    this.#attempts += 1;
-    const begin = () => {
-      this.#inFlight += 1;
-      const logBytes = Math.floor(LOG_BYTES.all / this.#attempts);
-      const order: AttemptOrder = {
-        task,
-        outputs: this.#outputs,
-        logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
-      };
-      this.#order(order, flight.scope, (report) => {
-        this.#inFlight -= 1;
+    const flight: Flight = {
+      step: name,
+      fanOut: instanceOf,
+      scope: new CancellationScope(),
+      begin: () => {
+        this.#waiting.delete(flight);
+        const pauseMs = this.#continuation.count();
+        if (pauseMs !== null) this.#holdBack(pauseMs);
+        const logBytes = Math.floor(LOG_BYTES.all / this.#continuation.attempts);
+        const order: AttemptOrder = {
+          task,
+          outputs: this.#outputs,
+          logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
+        };
+        this.#order(order, flight.scope, flight.end);
+      },
+      end: (report) => {
         this.#flights.delete(flight);
-        this.#waiting.shift()?.();
+        if (this.#inFlight === 0) this.isLeaving ||= this.#continuation.isDue(workflowInfo().continueAsNewSuggested);
+        this.#beginNext();
         if ('outcome' in report) {
           const own = { at: clock.now(), step: name, attempt: task.number };
           this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
         } else this.progress(report);
-      });
+      },
     };
-    if (this.#inFlight >= MAX_IN_FLIGHT) this.#waiting.push(begin);
-    else begin();
+    this.#flights.add(flight);
+    this.#waiting.add(flight);
+    this.#beginNext();
+  }
+
+  get #inFlight(): number {
+    return this.#flights.size - this.#waiting.size;
+  }
+
+  /** Lets the attempt begin that has waited longest, if one may. */
+  #beginNext(): void {
+    const [next] = this.#waiting;
+    if (next !== undefined && this.#pause === null && !this.isLeaving && this.#inFlight < MAX_IN_FLIGHT) next.begin();
+  }
+
+  /** Lets no attempt begin for a while, until those in flight have ended. */
+  #holdBack(pauseMs: number): void {
+    const end = () => {
+      this.#pause = null;
+      for (let left = this.#waiting.size; left > 0; left -= 1) this.#beginNext();
+    };
+    const cancel = Number.isFinite(pauseMs) ? clock.setTimer(clock.now() + pauseMs, end) : () => {};
+    this.#pause = () => {
+      cancel();
+      end();
+    };
   }
 
   /**
@@ -308,7 +420,10 @@ class TemporalRun {
   }
 
   #cancel(isMeant: (flight: Flight) => boolean): void {
-    for (const flight of this.#flights) if (isMeant(flight)) flight.scope.cancel();
+    for (const flight of [...this.#flights].filter(isMeant)) {
+      if (this.#waiting.delete(flight)) flight.end({ outcome: notStarted });
+      else flight.scope.cancel();
+    }
   }
 
   /** Ends what steps left behind, on each worker that made attempts; one that does not answer has its guard. */
@@ -346,7 +461,9 @@ class TemporalRun {
   }
 
   #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => this.#reject(error));
+    work.catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
   }
 }
 
