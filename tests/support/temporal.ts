@@ -21,6 +21,8 @@ export type TemporalServer = {
   readonly worker: (name: string, options?: WorkerOptions) => Promise<StartedWorker>;
   /** Kills the server and starts it again on its port and database, after a time; resolves when it answers. */
   readonly restart: (awayMs?: number) => Promise<void>;
+  /** Kills the server; `restart` starts it again. */
+  readonly stop: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -43,6 +45,7 @@ export async function startTemporal(directory: string, address = '127.0.0.1'): P
   const args = ['server', 'start-dev', '--headless', '--ip', address, '--port', String(port), '--log-level', 'error'];
   const start = () => spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
   const end = async (running: ChildProcess) => {
+    if (running.exitCode !== null || running.signalCode !== null) return;
     const exited = once(running, 'exit');
     running.kill('SIGKILL');
     await exited;
@@ -70,6 +73,7 @@ export async function startTemporal(directory: string, address = '127.0.0.1'): P
       server = start();
       await answering(url);
     },
+    stop: () => end(server),
     close: async () => {
       for (const worker of workers) worker.kill('SIGKILL');
       await Promise.all(workers.map(({ ended }) => ended));

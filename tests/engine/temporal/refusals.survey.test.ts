@@ -6,7 +6,7 @@ import { connectClient, packages } from '#engine/temporal/connection.ts';
 import { DEFAULT_QUEUE } from '#engine/temporal/protocol.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type Ended, type RunningWf, startWf } from '../../support/wf.ts';
+import { type Ended, type RunningWf, startWf, wf } from '../../support/wf.ts';
 
 describeWith('temporal', hasTemporal, 'workers and callers that do not fit', () => {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
@@ -114,6 +114,27 @@ describeWith('temporal', hasTemporal, 'workers and callers that do not fit', () 
     const started = startWf(['worker', '--engine', url, '--name', 'lone'], { env, mergesErrors: true });
     begun.push(started);
     expect(refusal(await started.ended, problem)).toEqual({ code: 2, isNamed: true });
+  });
+
+  it('a run whose server is gone is left to it by a signal, and continues there', async () => {
+    const cwd = mkdtempSync(join(directory, 'run-'));
+    const own = await startTemporal(cwd);
+    await own.worker('lone');
+    writeFileSync(join(cwd, 'work.yaml'), `steps: [{name: a, script: 'until test -e ${cwd}/go; do sleep 0.1; done'}]`);
+    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
+    const options = ['--engine', own.url, '--lost-after', '60', '--reporter', 'plain'];
+    const started = startWf(['run', 'work.yaml', ...options], { cwd, env, mergesErrors: true });
+    begun.push(started);
+    await started.until('START');
+    await own.stop();
+    started.kill('SIGTERM');
+    expect(refusal(await started.ended, 'did not take the request to stop')).toEqual({ code: 2, isNamed: true });
+    await own.restart();
+    writeFileSync(join(cwd, 'go'), '');
+    const followed = await wf(['logs', '--follow', '@latest'], { cwd, env });
+    const status = await wf(['status', '@latest'], { cwd, env });
+    await own.close();
+    expect([followed.code, status.stdout.includes('SUCCEEDED')]).toEqual([0, true]);
   });
 
   function connect() {

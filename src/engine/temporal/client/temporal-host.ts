@@ -3,7 +3,7 @@ import type { RunState } from '#core/run/run-state.ts';
 import type { RunJournal } from '#store/store.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
-import type { ActiveRun, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
+import type { ActiveRun, GivenAnswer, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
 import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
@@ -27,6 +27,8 @@ export type { EngineSettings };
 /** A run that nothing happens in for so long may have no worker. */
 const NO_WORKER_AFTER_MS = 2000;
 const LOOK_AGAIN_MS = 30_000;
+/** A request to stop that the engine has not taken by then ends this process, and not the run. */
+const STOP_PATIENCE_MS = 5000;
 
 /** Connects to the engine. Throws a `WfError`: `usage`, `unreachable`. */
 export async function openTemporalHost(options: TemporalHostOptions): Promise<TemporalHost> {
@@ -63,6 +65,8 @@ class EngineRunInHand {
   readonly #accepted: Promise<boolean>;
   #problem: WfError | null = null;
   #refusal: WfError | null = null;
+  /** Aborted when the run is left to its engine. */
+  readonly #left = new AbortController();
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -85,8 +89,8 @@ class EngineRunInHand {
       state: () => this.#copy.shown,
       result: () => this.#copy.state,
       failedChildren: new Map(),
-      cancel: (order) => this.#guard(this.#signal(NAMES.stop, order)),
-      answer: (answer) => this.#guard(this.#signal(NAMES.answer, answer)),
+      cancel: (order) => this.#guard(this.#stop(order)),
+      answer: (answer) => this.#guard(this.#answer(answer)),
       finished: new Promise((resolve, reject) => {
         this.#resolve = resolve;
         this.#reject = reject;
@@ -126,8 +130,8 @@ class EngineRunInHand {
     await this.#journal.listen({ stop, answer: this.active.answer, gone: (error) => this.#storageFailed(error) });
     const endLooking = this.#lookForWorkers();
     try {
-      await this.#copy.follow(new AbortController().signal);
-      await this.#end();
+      if (await this.#copy.follow(this.#left.signal)) await this.#end();
+      else await this.#leave();
     } finally {
       endLooking();
     }
@@ -145,6 +149,11 @@ class EngineRunInHand {
       this.#refusal = error;
       await this.#handle.terminate(error.message);
     }
+  }
+
+  async #leave(): Promise<void> {
+    await this.#copy.handBack();
+    this.#reject(this.#refusal);
   }
 
   async #end(): Promise<void> {
@@ -181,17 +190,46 @@ class EngineRunInHand {
     return workers === null || workers.length > 0;
   }
 
-  async #signal(name: string, order: StopOrder | Parameters<ActiveRun['answer']>[0]): Promise<void> {
+  async #answer(answer: GivenAnswer): Promise<void> {
+    const problem = await this.#signal(NAMES.answer, answer);
+    if (problem !== null) this.#warn(`the engine did not take the answer: ${problem}`);
+  }
+
+  /** A user who stops the command does not want to wait for an engine that is away: the run is left to it. */
+  async #stop(order: StopOrder): Promise<void> {
+    const { clock, settings } = this.#tools;
+    let endTimer = () => {};
+    const tooLate = new Promise<string>((resolve) => {
+      endTimer = clock.setTimer(clock.now() + STOP_PATIENCE_MS, () =>
+        resolve(`no answer in ${STOP_PATIENCE_MS / 1000}s`),
+      );
+    });
+    const problem = await Promise.race([this.#signal(NAMES.stop, order), tooLate]);
+    endTimer();
+    if (problem === null) return;
+    this.#refusal = new WfError(
+      'unreachable',
+      `the engine ${settings.url} did not take the request to stop: ${problem}`,
+      {
+        help: `the run may continue there: when the engine answers, wf stop ${this.active.runId}`,
+      },
+    );
+    this.#left.abort();
+  }
+
+  /** Resolves to why the engine did not take a message, or null. */
+  async #signal(name: string, order: StopOrder | GivenAnswer): Promise<string | null> {
     // The disk may refuse what is written before the run is started.
     await nextTurn();
-    if (!(await this.#accepted)) return;
+    if (!(await this.#accepted)) return null;
     try {
       await this.#handle.signal(name, order);
     } catch (error) {
-      // The run has ended, or its engine is away: then the user asks again.
+      // A run that has ended needs no message.
       const hasEnded = error instanceof Error && error.name === 'WorkflowNotFoundError';
-      if (!hasEnded) this.#warn(`the engine did not take the request: ${messageOf(error)}`);
+      return hasEnded ? null : messageOf(error);
     }
+    return null;
   }
 
   #storageFailed(error: WfError): void {
