@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
+import type { Check } from '#doctor/machine.ts';
+import type { WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
 import type { EngineWorker } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
@@ -11,7 +13,7 @@ import { hostOptions } from './app.ts';
 import { packageRoot } from './package-root.ts';
 import { engineSettings, lostAfterMs } from './remote-app.ts';
 
-export type { TemporalHost };
+export type { TemporalHost, WorkerReport };
 
 const processes = { moment: processMoment, find: findRunProcesses, end: endProcesses };
 
@@ -26,6 +28,18 @@ export async function openEngineHost(
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
   });
+}
+
+/** Returns the workers of the engine of the settings. Throws a `WfError`: `usage`, `unreachable`. */
+export async function readWorkers(config: Config): Promise<readonly WorkerReport[]> {
+  const { listWorkers } = await import('#engine/temporal/client/inspect-engine.ts');
+  return listWorkers(engineSettings(config, config.settings.read('engine').value));
+}
+
+/** Checks the engine of the settings for `wf doctor`; changes nothing. */
+export async function checkEngine(config: Config, version: string): Promise<readonly Check[]> {
+  const { inspectEngine } = await import('#engine/temporal/client/inspect-engine.ts');
+  return inspectEngine(engineSettings(config, config.settings.read('engine').value), version);
 }
 
 /** How a worker was asked for. */

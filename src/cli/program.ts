@@ -120,7 +120,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
     ],
   ],
   ['Daemon:', [others.addServe]],
-  ['More machines:', [others.addWorker, others.addWorkerGuard]],
+  ['More machines:', [others.addWorker, others.addWorkers, others.addWorkerGuard]],
   ['Write workflows:', [others.addInit, others.addValidate, others.addGraph, others.addSchema]],
   ['Set up:', [others.addConfig, others.addDoctor, others.addCompletion, others.addComplete, others.addVersion]],
 ];
@@ -134,6 +134,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ['wf run build.yaml --watch', 'again whenever its files change'],
   ],
   worker: [['wf worker --engine temporal://10.0.0.5:7233', 'serve the runs of that server']],
+  workers: [['wf workers --engine temporal://10.0.0.5:7233', 'who serves the runs of that server']],
   dry: [['wf dry deploy -- ENV=prod', 'print the plan with the values of this run']],
   exec: [['wf exec --name backup -- pg_dump -f all.sql shop', 'with logs and history']],
   stop: [
@@ -188,7 +189,10 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   graph: [['wf graph deploy.yaml --format mermaid', 'for a Markdown page']],
   schema: [['wf schema steps.retryPolicy', 'explain one key of workflow files']],
   config: [['wf config maxConcurrentRuns', 'print one setting']],
-  doctor: [['wf doctor', 'check Docker, SSH, Terraform and the other tools']],
+  doctor: [
+    ['wf doctor', 'check Docker, SSH, Terraform and the other tools'],
+    ['wf doctor --engine temporal://10.0.0.5:7233', 'check also that server and its workers'],
+  ],
   completion: [['wf completion bash', 'print the completion script of bash']],
   version: [['wf version --json', 'print the versions of wf and Node']],
 };

@@ -41,7 +41,8 @@ const limits: Figures = {
     core: 43,
     daemon: 12,
     doctor: 2,
-    engine: 8,
+    // And what wf workers and wf doctor ask it.
+    engine: 9,
     // With the variables of the moment, for the engine and for plans.
     environment: 7,
     executors: 8,

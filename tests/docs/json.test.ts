@@ -147,6 +147,7 @@ New versions may add keys; those listed here do not change. The schemas are in [
 | command | prints |
 |---|---|
 ${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}, [${schema}](schemas/${schema}) |\n`).join('')}| \`wf notify --json\` | a list with \`to\`, \`host\` and \`problem\` of each notification; \`problem\` is null if it was sent |
+| \`wf workers --json\` | a list with \`name\`, \`version\`, \`core\`, \`key\` (its id, or null), \`slots\`, \`running\` and \`lastSeen\` of each worker |
 | \`wf init --list --json\` | a list with \`name\` and \`description\` of each template |
 | \`wf schema KEY --json\` | the JSON Schema of the key |
 | \`wf run --reporter json\` | [events](events.md), one per line |

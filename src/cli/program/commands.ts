@@ -218,8 +218,8 @@ export const addConfig: AddCommand = (program, console) => {
 
 /** `wf doctor`. */
 export const addDoctor: AddCommand = (program, console) => {
-  withCommon(program.command('doctor'))
-    .description('check which tools workflows can use, and how to install missing ones')
+  withEngine(withCommon(program.command('doctor')))
+    .description('check which tools workflows can use, and how to install missing ones; with an engine, also that')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { doctorCommand } = await import('../commands/setup/doctor-command.ts');
@@ -283,6 +283,17 @@ export const addWorker: AddCommand = (program, console, setExitCode) => {
     .action(async (options) => {
       const { workerCommand } = await import('../commands/setup/worker-command.ts');
       setExitCode(await workerCommand(options, console));
+    });
+};
+
+/** `wf workers`. */
+export const addWorkers: AddCommand = (program, console) => {
+  withEngine(withCommon(program.command('workers')))
+    .option('--json', 'print JSON')
+    .description('list the workers of an engine: their slots, and how many steps they run')
+    .action(async (options) => {
+      const { workersCommand } = await import('../commands/setup/workers-command.ts');
+      await workersCommand(options, console);
     });
 };
 

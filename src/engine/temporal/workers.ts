@@ -11,12 +11,18 @@ export type WorkerIdentity = {
   readonly key: string | null;
 };
 
-/** A worker that asks Temporal for work. */
+/** A worker that asks Temporal for work; `lastSeenAt`: by the clock of Temporal. */
 export type ServingWorker = WorkerIdentity & { readonly lastSeenAt: number };
 
-type Described = Pick<temporal.api.workflowservice.v1.WorkflowService, 'describeTaskQueue'>;
-type Connected = {
-  readonly workflowService: Described;
+/**
+ * A worker with the attempts that it makes: `running` of `slots`, as it reported with its last heartbeat. Null if Temporal
+ * keeps no heartbeats.
+ */
+export type WorkerReport = ServingWorker & { readonly slots: number | null; readonly running: number | null };
+
+type WorkflowService = temporal.api.workflowservice.v1.WorkflowService;
+type Connected<Calls extends keyof WorkflowService = 'describeTaskQueue'> = {
+  readonly workflowService: Pick<WorkflowService, Calls>;
   readonly withDeadline: <T>(deadline: number, call: () => Promise<T>) => Promise<T>;
 };
 
@@ -52,6 +58,43 @@ export async function servingWorkers(
     const lastSeenAt = Number(lastAccessTime?.seconds ?? 0) * 1000;
     return known === null || Date.now() - lastSeenAt > GONE_AFTER_MS ? [] : [{ ...known, lastSeenAt }];
   });
+}
+
+/** The codes of gRPC of a server, or a namespace, without heartbeats of workers. */
+const NO_HEARTBEATS = new Set([3, 9, 12]);
+
+/** The workers that serve the queue of runs, by their names, with what they do. Rejects as `servingWorkers`. */
+export async function workerReports(
+  access: Pick<
+    EngineAccess<Connected<'describeTaskQueue' | 'listWorkers' | 'describeWorker'>>,
+    'connection' | 'namespace'
+  >,
+): Promise<readonly WorkerReport[]> {
+  const { connection, namespace } = access;
+  const serving = await servingWorkers(access);
+  const service = connection.workflowService;
+  const query = `TaskQueue = '${DEFAULT_QUEUE}'`;
+  const listed = await connection
+    .withDeadline(Date.now() + LIMIT_MS, () => service.listWorkers({ namespace, query }))
+    .catch((error: unknown) => {
+      if (NO_HEARTBEATS.has(Number((error as { readonly code?: unknown }).code))) return null;
+      throw error;
+    });
+  const reports = serving.map(async (worker): Promise<WorkerReport> => {
+    // An earlier process of the same name may be listed too.
+    const [latest] = (listed?.workers ?? [])
+      .filter(({ workerIdentity }) => workerIdentity === identityText(worker))
+      .sort((one, other) => Number(other.startTime?.seconds ?? 0) - Number(one.startTime?.seconds ?? 0));
+    const { workerInstanceKey } = latest ?? {};
+    if (!workerInstanceKey) return { ...worker, slots: null, running: null };
+    const { workerInfo } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+      service.describeWorker({ namespace, workerInstanceKey }),
+    );
+    const { currentAvailableSlots, currentUsedSlots } = workerInfo?.workerHeartbeat?.activityTaskSlotsInfo ?? {};
+    const running = currentUsedSlots ?? 0;
+    return { ...worker, slots: running + (currentAvailableSlots ?? 0), running };
+  });
+  return (await Promise.all(reports)).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /**

@@ -3,18 +3,24 @@ import { cacheDirectory, findDirectories } from '#config/directories.ts';
 import { type Check, checkMachine } from '#doctor/machine.ts';
 import { chooseGlyphs, createColors, type Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
+import { version } from '../../version.ts';
 
 type DoctorOptions = CommonOptions & { readonly json?: true };
 
 /** Prints which tools workflows can use and how to install missing ones. A missing tool is not an error: exit code 0. */
 export async function doctorCommand(options: DoctorOptions, console: Console): Promise<void> {
-  const { configDir, dagsDir, runsDir, processEnv: env, cwd } = configFor(options, { requiresTrust: false });
+  const config = configFor(options, { requiresTrust: false });
+  const { configDir, dagsDir, runsDir, processEnv: env, cwd } = config;
   const untrusted = untrustedPaths(findDirectories(process.env, cwd), process.env);
   const directories = { configDir, dagsDir, runsDir, cacheDir: cacheDirectory(process.env, cwd), untrusted };
-  const checks = await checkMachine(env, cwd, directories);
+  const machine = checkMachine(env, cwd, directories);
+  const isLocal = config.settings.read('engine').value === LOCAL_ENGINE;
+  const ofEngine = isLocal ? [] : await (await import('#app/engine-app.ts')).checkEngine(config, version);
+  const checks = [...(await machine), ...ofEngine];
   console.out.write(options.json ? `${JSON.stringify(checks, null, 2)}\n` : renderChecks(checks, console.outTerminal));
 }
 

@@ -28,6 +28,9 @@ const STICKY_TIMEOUT = '2 seconds';
 /** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
 const OWN_SLOTS = 20;
 
+/** How often a worker reports how many attempts it makes. */
+const WORKER_HEARTBEAT = '5 seconds';
+
 export { guardWorker } from './guard.ts';
 
 /** What a worker is made of. */
@@ -92,7 +95,7 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
       report(`${message}${cause === undefined ? '' : `: ${messageOf(cause)}`}`);
   });
   // The program decides what its signals mean.
-  Runtime.install({ logger, shutdownSignals: [] });
+  Runtime.install({ logger, shutdownSignals: [], workerHeartbeatInterval: WORKER_HEARTBEAT });
   const access = await connectWorker(settings);
   const identity = { name, version, core: CORE, key: access.keyId };
   await reportForeign(access, identity, report);

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { Connection } from '@temporalio/client';
+import { messageOf, WfError } from '#system/errors.ts';
+import { connectClient, type EngineAccess, type EngineSettings } from '../connection.ts';
+import { DEFAULT_QUEUE } from '../protocol.ts';
+import { refuseForeign, servingWorkers, type WorkerReport, workerReports } from '../workers.ts';
+
+export type { WorkerReport };
+
+/** The result of one check, as `wf doctor` prints it. `detail`: one line; `help`: how to fix the problem. */
+type EngineCheck = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly version: string | null;
+  readonly detail: string;
+  readonly help: string | null;
+};
+
+/** Histories that are kept for a shorter time may be gone before a copy of their run is complete. */
+const MIN_RETENTION_S = 3 * 24 * 3600;
+/** Heartbeats and the search for workers compare times of two machines. */
+const MAX_CLOCK_OFFSET_MS = 2000;
+const CALL_MS = 10_000;
+/** How long the poll waits by which Temporal shows its time. */
+const CLOCK_POLL_MS = 3000;
+const CLOCK_LOOKS = 10;
+
+/** Returns the workers of an engine. Throws a `WfError`: `usage`, `unreachable`. */
+export function listWorkers(settings: EngineSettings): Promise<readonly WorkerReport[]> {
+  return using(settings, workerReports);
+}
+
+/** Checks whether an engine can carry out runs; an engine that cannot be reached is the one check that fails. */
+export async function inspectEngine(settings: EngineSettings, version: string): Promise<readonly EngineCheck[]> {
+  try {
+    return await using(settings, (access) => inspect(access, settings, version));
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return [failed('engine', error.message, error.help ?? 'check the address')];
+  }
+}
+
+async function using<T>(settings: EngineSettings, use: (access: EngineAccess<Connection>) => Promise<T>): Promise<T> {
+  const access = await connectClient(settings);
+  try {
+    return await use(access);
+  } catch (error) {
+    if (error instanceof WfError) throw error;
+    throw new WfError('unreachable', `the engine ${settings.url} does not answer: ${messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await access.connection.close();
+  }
+}
+
+async function inspect(
+  access: EngineAccess<Connection>,
+  { url }: EngineSettings,
+  version: string,
+): Promise<readonly EngineCheck[]> {
+  const { connection, namespace, keyId } = access;
+  const { workflowService } = connection;
+  const limited = <T>(call: () => Promise<T>) => connection.withDeadline(Date.now() + CALL_MS, call);
+  const { serverVersion } = await limited(() => workflowService.getSystemInfo({}));
+  const { config } = await limited(() => workflowService.describeNamespace({ namespace }));
+  const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+  return [
+    passed('engine', url, serverVersion || null),
+    passed('namespace', namespace),
+    checkRetention(retentionS, namespace),
+    checkClock(await clockOffset(access)),
+    ...(await checkWorkers(access, url, version)),
+    passed('engine key', keyId === null ? 'none: the engine can read all data of runs' : `its id is ${keyId}`),
+  ];
+}
+
+function checkRetention(seconds: number, namespace: string): EngineCheck {
+  const kept = `runs are kept for ${Math.round(seconds / 360) / 10}h after their end`;
+  if (seconds >= MIN_RETENTION_S) return passed('retention', kept);
+  return failed(
+    'retention',
+    `${kept}: what no command has read by then is lost`,
+    `temporal operator namespace update --namespace ${namespace} --retention 72h`,
+  );
+}
+
+function checkClock(offsetMs: number | null): EngineCheck {
+  if (offsetMs === null)
+    return failed('clock', 'the engine did not show its time', 'retry: its queues may have been busy');
+  const ahead = `the engine is ${Math.abs(offsetMs / 1000).toFixed(1)}s ${offsetMs < 0 ? 'behind' : 'ahead'}`;
+  if (Math.abs(offsetMs) <= MAX_CLOCK_OFFSET_MS) return passed('clock', ahead);
+  return failed('clock', ahead, 'synchronize the clocks of all machines: an NTP client does it');
+}
+
+/** How far the clock of the engine is ahead of this one, in milliseconds; null if the engine did not show it. */
+async function clockOffset({ connection, namespace }: EngineAccess<Connection>): Promise<number | null> {
+  const { workflowService } = connection;
+  // Nothing but the time of the last poll of a queue is by the clock of the engine, so this queue is for that alone.
+  const taskQueue = { name: `wf.doctor.${randomUUID()}` };
+  const sentAt = Date.now();
+  const end = new AbortController();
+  const poll = connection
+    .withDeadline(sentAt + CLOCK_POLL_MS, () =>
+      connection.withAbortSignal(end.signal, () =>
+        workflowService.pollActivityTaskQueue({ namespace, taskQueue, identity: 'wf doctor' }),
+      ),
+    )
+    .catch(() => null);
+  try {
+    for (let look = 0; look < CLOCK_LOOKS; look += 1) {
+      const { pollers } = await connection.withDeadline(Date.now() + CALL_MS, () =>
+        workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: 2 }),
+      );
+      const { lastAccessTime } = pollers?.[0] ?? {};
+      if (!lastAccessTime) continue;
+      const at = Number(lastAccessTime.seconds ?? 0) * 1000 + (lastAccessTime.nanos ?? 0) / 1e6;
+      // The poll arrived between the two times.
+      const now = Date.now();
+      if (at >= sentAt && at <= now) return 0;
+      return Math.round(at < sentAt ? at - sentAt : at - now);
+    }
+    return null;
+  } finally {
+    end.abort();
+    await poll;
+  }
+}
+
+async function checkWorkers(
+  access: EngineAccess<Connection>,
+  url: string,
+  version: string,
+): Promise<readonly EngineCheck[]> {
+  const workers = await servingWorkers(access);
+  const names = workers.map(({ name, version: own }) => (own === version ? name : `${name} (wf ${own})`)).sort();
+  if (workers.length === 0) return [failed('workers', noWorkers(url), `start one: wf worker --engine ${url}`)];
+  try {
+    refuseForeign(workers, access.keyId);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return [failed('workers', error.message, error.help ?? '')];
+  }
+  return [passed('workers', `the queue "${DEFAULT_QUEUE}" is served by ${names.join(', ')}`)];
+}
+
+function noWorkers(url: string): string {
+  return `no worker serves the queue "${DEFAULT_QUEUE}" of ${url}`;
+}
+
+function passed(name: string, detail: string, version: string | null = null): EngineCheck {
+  return { name, ok: true, version, detail, help: null };
+}
+
+function failed(name: string, detail: string, help: string): EngineCheck {
+  return { name, ok: false, version: null, detail, help };
+}
