@@ -25,8 +25,9 @@ const limits: Figures = {
   // And wf serve --engine: the runs of a namespace of Temporal.
   // And the list of locks, and what breaks them: files that load with wf locks only.
   // And when large runs on Temporal continue in new executions, with what they carry.
-  files: 625,
-  lines: 87_620,
+  // And wf workers and wf doctor --engine, and a signal that ends wf run while its engine is away.
+  files: 627,
+  lines: 87_940,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -21,7 +21,7 @@ class HostedRun {
   readonly #made: Case;
   state: RunState;
   driver: Driver;
-  /** Two timers were set for one moment: their order is that in which they were set, and a new driver sets them anew. */
+  /** Two timers were set for one moment: their order is that in which they were set, and a new driver may set them in another order. */
   hasTies = false;
   #armed = new Set<{ readonly at: number }>();
 

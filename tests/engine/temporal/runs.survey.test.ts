@@ -222,7 +222,8 @@ steps:
     const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
-      error: 'error: the engine does not support "notify", "queue", "maxConcurrent", "run" of step "child", "dir" of step "outside"',
+      error:
+        'error: the engine does not support "notify", "queue", "maxConcurrent", "run" of step "child", "dir" of step "outside"',
     });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });
