@@ -90,6 +90,10 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
   const metrics = await createMetrics({
     version,
     runsActive: () => runs.runIndex.running(),
+    lateRuns: async () => {
+      await runs.runIndex.refresh();
+      return runs.runIndex.active().filter(({ lateSince }) => lateSince !== undefined).length;
+    },
     queueDepth: () => runs.startQueue.depth(),
     schedulerLagSeconds: () => scheduler?.lagSeconds() ?? 0,
     schedulesMissed: () => scheduler?.missed() ?? 0,

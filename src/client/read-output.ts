@@ -24,6 +24,8 @@ const needed: {
   'run.prepared': { params: 'list' },
   'run.blocked': { why: 'text', name: 'text' },
   'run.started': {},
+  'run.late': {},
+  'step.late': { step: 'text' },
   'step.restored': { step: 'text', status: 'text', outputs: 'object' },
   'step.scheduled': { step: 'text', attempt: 'number' },
   'step.blocked': { step: 'text', attempt: 'number', why: 'text', name: 'text' },
@@ -55,7 +57,7 @@ export function readEvent(data: string): StoredEvent | null {
   const at = Date.parse(textIn(event, 'at') ?? '');
   const holder = objectIn(event, 'holder');
   const times = Object.fromEntries(
-    ['until', 'scheduledFor', 'previousFor'].flatMap((name) => {
+    ['until', 'scheduledFor', 'previousFor', 'startBy', 'lateBy'].flatMap((name) => {
       const text = textIn(event, name);
       return text === null ? [] : [[name, Date.parse(text)] as const];
     }),

@@ -83,6 +83,7 @@ function readRun(run: JsonMap): RunSummary {
         limit: numberIn(retry, 'limit') ?? 0,
         at: textIn(retry, 'at'),
       },
+      lateSince: timeIn(run, 'lateSince'),
       dotenv: Array.isArray(run['dotenv']) ? objectsIn(run, 'dotenv').map(readDotenv) : null,
       waitingFor: textsOrNull(run, 'waitingFor'),
       failures: hasFailures ? objectsIn(run, 'failures').map(readFailure) : null,
@@ -136,6 +137,7 @@ function readStep(step: JsonMap): StepSummary {
     outputs: readOutputs(objectIn(step, 'outputs') ?? {}),
     log: textIn(step, 'log'),
     ...given({
+      lateSince: timeIn(step, 'lateSince'),
       container: id === null ? null : { id, image: textIn(container, 'image') },
       service: service && { ready: service['ready'] === true },
       child: textIn(step, 'child'),

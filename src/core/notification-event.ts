@@ -3,7 +3,7 @@ import type { NotificationEvent } from './workflow.ts';
 
 /** The event to notify of when a run or step gets a status; null: none. */
 export function notificationEvent(
-  status: FinishedStatus | SettledStatus | 'waiting',
+  status: FinishedStatus | SettledStatus | 'waiting' | 'late',
 ): Exclude<NotificationEvent, 'recovery'> | null {
   switch (status) {
     case 'succeeded':
@@ -16,7 +16,8 @@ export function notificationEvent(
     case 'skipped':
       return 'skipped';
     case 'waiting':
-      return 'waiting';
+    case 'late':
+      return status;
     case 'upstream_failed':
       return null;
   }

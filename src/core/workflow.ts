@@ -244,6 +244,12 @@ export const MAX_ARTIFACTS = 10_000;
 /** The locks of a step or a run; absent without any. `lockTimeoutMs`: how long it waits for them; absent: no limit. */
 export type Locking = { readonly locks?: readonly Lock[]; readonly lockTimeoutMs?: number };
 
+/**
+ * When a run is late: `afterMs` from its start, or at `by`, a time of day such as `06:30` in the time zone of its schedule, the
+ * first after its moment. `isQuiet`: no notification and no mail is sent.
+ */
+export type Lateness = { readonly afterMs?: number; readonly by?: string; readonly isQuiet?: true };
+
 /** A node of the graph, or a handler. */
 export type Step = Locking & {
   /** Unique in the workflow. Handlers are named `handlerOn.<kind>`. */
@@ -286,6 +292,8 @@ export type Step = Locking & {
   readonly signalOnStop: string;
   /** Limit of one attempt; 0: no limit. */
   readonly timeoutMs: number;
+  /** Time from the start of the step, with all its attempts, after which it is late; absent: never. */
+  readonly lateMs?: number;
   /** Time between a stop and a kill, if shorter than that of the workflow. */
   readonly graceMs?: number;
   readonly mailOn: { readonly failure: boolean; readonly success: boolean };
@@ -324,9 +332,9 @@ export type NotificationService = 'slack' | 'teams' | 'discord' | 'ntfy' | 'webh
 
 /**
  * The events of a run that notifications report. `recovery`: a success after a failed run of the same workflow; `waiting`:
- * a step waits for approval.
+ * a step waits for approval; `late`: the run or one of its steps is late.
  */
-export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'recovery';
+export type NotificationEvent = 'failure' | 'success' | 'cancel' | 'skipped' | 'waiting' | 'late' | 'recovery';
 
 /** One notification: when it is sent, where, and its content. Null: the default. */
 export type Notification = {
@@ -450,6 +458,8 @@ export type Workflow = Locking & {
     readonly cancel: boolean;
     /** When a step waits for approval. */
     readonly wait?: true;
+    /** When the run or one of its steps is late. */
+    readonly late?: true;
   };
   readonly smtp: SmtpSettings | null;
   readonly errorMail: MailSettings | null;
@@ -476,6 +486,8 @@ export type Workflow = Locking & {
   readonly maxArtifactBytes?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
+  /** Absent: its runs are never late. */
+  readonly late?: Lateness;
   readonly numbers?: readonly NumberText<RunNumberKey>[];
   readonly restartWaitMs: number;
   /** Time between stopping steps and killing them (`MaxCleanUpTimeSec`). */

@@ -4,11 +4,13 @@ import {
   type Carrier,
   createLocalRuns,
   type LocalRunTools,
+  recordLate,
   refuseQueued,
   type StartOfRuns,
 } from '#service/start-runs.ts';
 import type { ReadWorkflow } from '#service/workflows.ts';
 import { createTurns } from '#system/turns.ts';
+import { LateStarts } from './late-starts.ts';
 import { RunIndex } from './run-index.ts';
 import { type LifecycleParts, ownerIn } from './run-lifecycle.ts';
 import { SpacedWork } from './spaced-work.ts';
@@ -97,28 +99,45 @@ export function createDaemonRuns(parts: DaemonRunsParts) {
 }
 
 function indexFor(queue: StartQueue, deadGroups: SpacedWork, parts: DaemonRunsParts): RunIndex {
-  const { control, log, over } = parts;
+  const { control, log, over, report } = parts;
+  const { archive, clock } = control;
+  const late = new LateStarts({
+    clock,
+    readCreated: archive.readCreated,
+    isQueued: queue.isQueued,
+    record: (runId) => recordLate(runId, control),
+    log,
+    report,
+  });
+  const leave = (runId: string) => {
+    late.forget(runId);
+    queue.leave(runId);
+  };
   return new RunIndex({
     ...parts,
     ...control,
     listener: {
-      waits: queue.add,
+      waits: (runId) => {
+        queue.add(runId);
+        late.check(runId);
+      },
       begun: (runId, isOurs) => {
+        late.forget(runId);
         if (isOurs) queue.occupy(runId);
         else queue.countGuest(runId);
       },
       held: queue.hold,
       over: (run) => {
-        queue.leave(run.runId);
+        leave(run.runId);
         if (run.state.reason === 'lost') deadGroups.ask();
         if (run.state.reason === 'lost') log(`run ${run.runId} of "${run.state.workflow}": ${run.state.message}`);
         over(run);
       },
       waitsAgain: ({ runId, state }) => {
-        queue.leave(runId);
+        leave(runId);
         log(`run ${runId} of "${state.workflow}": its process died before the first step, so it starts again`);
       },
-      gone: queue.leave,
+      gone: leave,
     },
   });
 }

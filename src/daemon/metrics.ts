@@ -22,6 +22,8 @@ const runSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 86_4
 type MetricSources = {
   readonly version: string;
   readonly runsActive: () => number;
+  /** The unfinished runs that are late. */
+  readonly lateRuns: () => Promise<number>;
   readonly queueDepth: () => number;
   readonly schedulerLagSeconds: () => number;
   readonly schedulesMissed: () => number;
@@ -60,6 +62,8 @@ export class Metrics {
   readonly #runDurations: Histogram;
   readonly #steps: Counter;
   readonly #stepDurations: Histogram;
+  /** The finished runs that were late. */
+  #finishedLate = 0;
   readonly #workflowLabel = boundedLabel(MOST_WORKFLOWS);
 
   constructor(prometheus: typeof import('prom-client'), sources: MetricSources) {
@@ -69,7 +73,10 @@ export class Metrics {
       new prometheus.Counter({ name, help, labelNames, registers });
     const seconds = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
       new prometheus.Histogram({ name, help, labelNames, buckets, registers });
-    addPresent(prometheus, registers, sources);
+    addPresent(prometheus, registers, {
+      ...sources,
+      lateRuns: async () => this.#finishedLate + (await sources.lateRuns()),
+    });
     const labels = ['method', 'route', 'status'];
     const help = 'Duration of requests, by the pattern of their path.';
     this.#requests = seconds('wf_http_request_duration_seconds', help, requestSeconds, labels);
@@ -88,6 +95,7 @@ export class Metrics {
   countRun({ state, stored }: PastRun): void {
     this.#runs.inc({ workflow: this.#workflowLabel(state.workflow), status: state.status });
     observe(this.#runDurations, state);
+    if (state.lateAt !== undefined) this.#finishedLate += 1;
     const executors = executorsOf(stored?.workflow ?? null);
     for (const step of firstItems(state.nodes, state.nodes.length)) {
       // A retry restores steps of the run that it retries.
@@ -155,6 +163,16 @@ function addPresent(
     collect() {
       this.reset();
       this.inc(sources.schedulesMissed());
+    },
+  });
+  new Counter({
+    name: 'wf_runs_late_total',
+    help: 'Runs that were not finished, or not started, in time.',
+    registers,
+    async collect() {
+      const count = await sources.lateRuns();
+      this.reset();
+      this.inc(count);
     },
   });
   new Gauge({

@@ -106,6 +106,9 @@ export class StartQueue {
     this.#startNext();
   };
 
+  /** Whether a run waits for its turn. */
+  readonly isQueued = (runId: string): boolean => this.#waiting.has(runId);
+
   /** Makes a waiting run the next one that starts; false if it does not wait. */
   readonly putFirst = (runId: string): boolean => {
     if (!this.#waiting.delete(runId)) return false;

@@ -6,6 +6,7 @@ import type {
   Param,
   ProcessIdentity,
   Restored,
+  RunCreated,
   RunInput,
   ScheduledMoment,
   SettledStatus,
@@ -32,6 +33,8 @@ export type RunRequest = {
   readonly retryOf: string | null;
   /** The moment for which the run was started; absent: none. */
   readonly moment?: ScheduledMoment;
+  /** When it is late; absent: only its own duration counts. */
+  readonly latest?: Pick<RunCreated, 'startBy' | 'lateBy'>;
   /** The number of a retry by a daemon, from 1; absent for any other run. */
   readonly retryNumber?: number;
   readonly restored: readonly Restored[];
@@ -204,7 +207,7 @@ export type BackgroundProcesses = {
 };
 
 /** The status that a notification reports. */
-export type NoticeStatus = SettledStatus | FinishedStatus | 'waiting';
+export type NoticeStatus = SettledStatus | FinishedStatus | 'waiting' | 'late';
 
 /** A stored event worth a notification: a step settled, the run finished, or a step waits for approval. */
 export type Notice = {

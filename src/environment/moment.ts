@@ -1,6 +1,7 @@
-import type { ScheduledMoment } from '#core/run/run.ts';
+import { given } from '#core/data/collections.ts';
+import type { RunCreated, ScheduledMoment } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
-import { zonedText } from '#system/zoned-time.ts';
+import { nextTimeOfDay, zonedText } from '#system/zoned-time.ts';
 import type { Environment } from './environment.ts';
 
 /**
@@ -19,4 +20,16 @@ export function momentVariables(
     WF_SCHEDULED_DATE: text.slice(0, 10),
     WF_PREVIOUS_FOR: previousFor === undefined ? '' : zonedText(previousFor, timeZone),
   };
+}
+
+/** The times after which a run of the schedule is late: unless it has started, and unless it has ended. */
+export function latestTimes(
+  { late, schedule }: Pick<Workflow, 'late' | 'schedule'>,
+  { scheduledFor }: ScheduledMoment,
+): Pick<RunCreated, 'startBy' | 'lateBy'> {
+  const { afterMs, by } = late ?? {};
+  return given({
+    startBy: afterMs === undefined ? null : scheduledFor + afterMs,
+    lateBy: by === undefined ? null : nextTimeOfDay(scheduledFor, by, schedule.timeZone),
+  });
 }

@@ -64,6 +64,10 @@ export function eventLine(event: StoredEvent): Line | null {
       return toLine(`run waits for ${event.why} ${event.name}`);
     case 'step.blocked':
       return toLine(`step ${event.step} waits for ${event.why} ${event.name}`, event.step, event.attempt);
+    case 'run.late':
+      return toLine('run is late');
+    case 'step.late':
+      return toLine(`step ${event.step} is late`, event.step);
     case 'step.waiting': {
       const { outcome, why, step, attempt } = event;
       const message = 'message' in outcome ? `: ${outcome.message}` : '';

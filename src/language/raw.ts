@@ -91,6 +91,9 @@ export type RawArtifact =
   | string
   | (Keys<'path' | 'name', string> & Keys<'required', boolean> & { readonly when?: 'always' | 'success' | 'failure' });
 
+/** `late` of a workflow. */
+export type RawLateness = string | (Keys<'after' | 'by', string> & { readonly warn?: 'only' });
+
 /** An entry of `outputs`. */
 export type RawDeclaredOutput = { readonly name?: string; readonly type?: 'string' | 'json' };
 
@@ -117,6 +120,7 @@ export type RawAction = Keys<
     readonly mailOn?: Keys<'failure' | 'success', boolean>;
     readonly env?: NamedTexts;
     readonly timeoutSec?: RawNumber;
+    readonly late?: string;
     readonly call?: { readonly function?: string; readonly args?: TextMap };
     readonly params?: string | NamedTexts;
     /** Codes of warnings. */
@@ -208,7 +212,8 @@ export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | '
     /** Null stands for an entry that is not a step. */
     readonly steps?: readonly (RawStep | null)[] | { readonly [name: string]: RawStep | null };
     readonly handlerOn?: { readonly [kind in HandlerKind]?: RawAction };
-    readonly mailOn?: Keys<'failure' | 'success' | 'cancel' | 'wait', boolean>;
+    readonly mailOn?: Keys<'failure' | 'success' | 'cancel' | 'wait' | 'late', boolean>;
+    readonly late?: RawLateness;
     readonly smtp?: Keys<'host' | 'port' | 'username' | 'password', string>;
     readonly notify?: RawNotification | readonly RawNotification[];
     readonly functions?: readonly RawFunction[];

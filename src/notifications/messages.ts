@@ -11,6 +11,7 @@ import {
   failureReason,
   failuresIn,
   formatDuration,
+  lateTexts,
   pendingApprovals,
   stripControls,
   utcTime,
@@ -26,6 +27,7 @@ const most = { failures: 10, lineLength: 300 };
 export function runTitle({ workflow, status }: RunSummary, event: NotificationEvent): string {
   if (event === 'recovery') return `${workflow} recovered`;
   if (event === 'waiting') return `${workflow} waits for approval`;
+  if (event === 'late') return `${workflow} is late`;
   return `${workflow} ${status.replaceAll('_', ' ')}`;
 }
 
@@ -40,6 +42,7 @@ export function runText(summary: RunSummary): readonly Part[] {
   for (const { text, approve, reject } of pendingApprovals(summary)) {
     parts.push({ text: stripControls(text) }, { lines: [approve, reject] });
   }
+  parts.push(...lateTexts(summary).map((text) => ({ text: stripControls(text) })));
   // The steps that follow say the same, and more.
   if (error !== null && !(reason === 'step' && failures.length > 0)) parts.push({ text: stripControls(error) });
   for (const failure of failures.slice(0, most.failures)) {
@@ -214,6 +217,7 @@ const colors: { readonly [event in NotificationEvent]: number } = {
   cancel: 0x9a6700,
   skipped: 0x59636e,
   waiting: 0x8250df,
+  late: 0x9a6700,
 };
 
 function discordEmbed({ event, title, parts, runUrl }: Content): Json {

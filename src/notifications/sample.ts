@@ -37,6 +37,7 @@ const statuses = {
   cancel: 'canceled',
   skipped: 'skipped',
   waiting: 'running',
+  late: 'running',
 } as const;
 
 /** A run that ended with the event; of a failure the first step is the cause. */

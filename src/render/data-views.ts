@@ -1,7 +1,6 @@
 import { given } from '#core/data/collections.ts';
 import { type Graph, nodeAt } from '#core/graph.ts';
-import type { ScheduledMoment, StoredEvent } from '#core/run/run.ts';
-import { isoTimeOrNull } from '#core/summary/summarize.ts';
+import type { RunCreated, StoredEvent } from '#core/run/run.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 
@@ -33,8 +32,11 @@ export function eventJson(runId: string, { type, at, ...rest }: StoredEvent): ob
   const until = 'until' in rest && rest.until !== null ? { until: isoTime(rest.until) } : {};
   const holder =
     'holder' in rest && rest.holder !== null ? { ...rest.holder, since: isoTime(rest.holder.since) } : null;
-  const { scheduledFor = null, previousFor = null } = type === 'run.created' ? (rest as Partial<ScheduledMoment>) : {};
-  const moment = given({ scheduledFor: isoTimeOrNull(scheduledFor), previousFor: isoTimeOrNull(previousFor) });
+  const created: Partial<RunCreated> = type === 'run.created' ? (rest as RunCreated) : {};
+  const times = ['scheduledFor', 'previousFor', 'startBy', 'lateBy'] as const;
+  const moment = Object.fromEntries(
+    times.flatMap((name) => (created[name] === undefined ? [] : [[name, isoTime(created[name])]])),
+  );
   return { type, runId, at: isoTime(at), ...rest, ...until, ...given({ holder }), ...moment };
 }
 

@@ -1,7 +1,15 @@
 /** Texts about runs for every room, the page included: values, failures, commands, and what a terminal or HTML must not get. */
 
 export { type FailedRun, failurePath, failureReason, failuresAt, failuresIn, withFailures } from './text/failures.ts';
-export { commandText, locksText, readsQuotes, settingWords, statusText, stepTitle } from './text/run-text.ts';
+export {
+  commandText,
+  lateTexts,
+  locksText,
+  readsQuotes,
+  settingWords,
+  statusText,
+  stepTitle,
+} from './text/run-text.ts';
 export {
   controlCharacters,
   escapeControls,

@@ -34,6 +34,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsPr
         ['Started by', triggers[run.trigger]],
         ['Scheduled for', run.scheduledFor && moment(run.scheduledFor)],
         ['Started', moment(run.startedAt ?? run.createdAt)],
+        ['Late since', run.lateSince && moment(run.lateSince)],
         ['Finished', run.finishedAt === null ? unfinished : moment(run.finishedAt)],
         ['File', run.file && <code>{run.file}</code>],
         ['Group', run.group],

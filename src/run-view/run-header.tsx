@@ -33,7 +33,8 @@ export function RunHeader(props: HeaderProps) {
         {actions && <div class="actions">{actions}</div>}
       </div>
       <p class="outcome">
-        <strong>{outcomeText(run, now, usualMs)}</strong> {facts}
+        <strong>{outcomeText(run, now, usualMs)}</strong>
+        {run.lateSince !== undefined && <span class="late">, late</span>} {facts}
       </p>
       {run.error !== null && run.reason !== 'step' && <p class="run-error">{shortened(run.error, MAX_TEXT)}</p>}
       <Progress steps={steps} />

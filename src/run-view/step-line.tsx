@@ -31,6 +31,7 @@ export function StepLine({ step, now, name, item = null, earlier }: LineProps) {
     step.items !== undefined && step.error === null && progressText(step.items),
     step.error,
     step.kept && 'kept from an earlier run',
+    step.lateSince !== undefined && 'late',
     attemptsText(step),
   ];
   return (

@@ -15,6 +15,7 @@ export { createLocalRuns, fileOf, type LocalRunTools } from './runs/local-runs.t
 export {
   type ClaimedRun,
   claimRun,
+  recordLate,
   refuseQueued,
   type StartOfRuns,
   storeRun,

@@ -49,6 +49,14 @@ export function parseTime(text: string, zone: string | null): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
+/** Returns the first time after `at` at which the clocks of a zone show a time of day such as `06:30`. */
+export function nextTimeOfDay(at: number, time: string, zone: string | null): number {
+  const today = Date.parse(zonedText(at, zone).slice(0, 10));
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  const days = [0, 1].map((day) => localTime(today + day * DAY_MS + (hours * 60 + minutes) * 60_000, zone));
+  return days.find((one) => one > at) ?? at + DAY_MS;
+}
+
 /** Returns the time at which the clocks of a zone show the fields that `local` has in UTC. */
 function localTime(local: number, zone: string | null): number {
   const before = local - offsetMs(local - DAY_MS, zone);

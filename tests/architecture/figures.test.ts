@@ -26,13 +26,15 @@ const limits: Figures = {
   // And the list of locks, and what breaks them: files that load with wf locks only.
   // And when large runs on Temporal continue in new executions, with what they carry.
   // And wf workers and wf doctor --engine, and a signal that ends wf run while its engine is away.
-  files: 627,
-  lines: 87_940,
+  // And what is late.
+  files: 629,
+  lines: 88_370,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,
   // The one of system, with times in time zones.
-  fullestFolder: 15,
+  // And that of the checks, with artifacts and what is late.
+  fullestFolder: 16,
   // Of some modules a face is the only importer.
   singleImporterPercent: 35,
   doors: {

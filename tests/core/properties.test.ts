@@ -54,7 +54,7 @@ function instanceNames(events: readonly RunEvent[]): readonly string[] {
 
 /** The same case with a program in the place of each other step, and a limit. */
 function ofPrograms({ workflow, ...made }: Case): Case {
-  const program = ({ service: _service, fanOut: _fanOut, approval: _approval, ...own }: Step): Step => own;
+  const program = ({ service: _s, fanOut: _f, approval: _a, artifacts: _kept, ...own }: Step): Step => own;
   const maxActiveSteps = Math.max(1, workflow.maxActiveSteps);
   return { ...made, workflow: { ...workflow, steps: workflow.steps.map(program), maxActiveSteps }, restored: [] };
 }

@@ -1,5 +1,5 @@
 import { evolve } from '#core/run/evolve.ts';
-import type { RunEvent, StoredEvent } from '#core/run/run.ts';
+import type { RunCreated, RunEvent, StoredEvent } from '#core/run/run.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { DrivenRun } from '../support/driven-run.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
@@ -77,6 +77,20 @@ export const recordings: { readonly [name: string]: () => Recording } = {
       { ...blocked, at: run.now, holder },
       { ...blocked, at: run.now + 10_000, holder: null },
     ]);
+    return recorder.recording;
+  },
+
+  'late-before-and-after-its-start': () => {
+    const recorder = new Recorder({ late: { afterMs: 500, by: '06:30' }, steps: [step('load', { lateMs: 200 })] });
+    const { run } = recorder;
+    recorder.create({ trigger: 'schedule', retryOf: null, scheduledFor: 900, startBy: 1400, lateBy: 9000 });
+    run.now += 500;
+    run.send({ type: 'late-due', at: run.now, step: null });
+    run.start();
+    run.begin('load');
+    run.now += 200;
+    run.send({ type: 'late-due', at: run.now, step: 'load' });
+    run.succeed('load');
     return recorder.recording;
   },
 
@@ -268,7 +282,7 @@ class Recorder {
 
   /** `before`: what happens before a process owns the run. */
   create(
-    how: Pick<Extract<RunEvent, { type: 'run.created' }>, 'trigger' | 'retryOf'>,
+    how: Pick<RunCreated, 'trigger' | 'retryOf' | 'scheduledFor' | 'startBy' | 'lateBy'>,
     before: readonly RunEvent[] = [],
   ): void {
     const { name, group, file } = this.#workflow;

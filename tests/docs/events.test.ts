@@ -49,6 +49,8 @@ const ofOthers: readonly StoredEvent[] = [
     name: 'deploy-prod',
     holder: { runId: '01997c3e-1a2b-7c60-8a92-b31858df01ba', workflow: 'deploy', step: null, since: 0 },
   },
+  { type: 'run.late', seq: 5, at: 0 },
+  { type: 'step.late', seq: 9, at: 0, step: 'load' },
   { type: 'step.acquired', seq: 8, at: 0, step: 'load', attempt: 1 },
   { type: 'step.serving', seq: 8, at: 0, step: 'db', attempt: 1 },
   { type: 'step.ending', seq: 12, at: 0, step: 'db', attempt: 1 },

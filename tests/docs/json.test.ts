@@ -102,11 +102,20 @@ describe('printed JSON', () => {
     await withRuns(async (place) => {
       const summary = await place.json('status');
       const known = (schema: JsonSchema | undefined) => Object.keys(schema?.properties ?? {}).toSorted();
-      // Only a strict run, one that reads dotenv files, one in a queue, one that waits for a lock, one of a daemon with a retry policy, and one that waits for an approval, has them.
-      const keys = [...Object.keys(summary), 'strict', 'dotenv', 'queue', 'blocked', 'waitingFor', 'autoRetry'];
+      // Only a strict run, one that reads dotenv files, one in a queue, one that waits for a lock, one of a daemon with a retry policy, a late one, and one that waits for an approval, has them.
+      const keys = [
+        ...Object.keys(summary),
+        'strict',
+        'dotenv',
+        'queue',
+        'blocked',
+        'waitingFor',
+        'autoRetry',
+        'lateSince',
+      ];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
-      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats or waits has one.
+      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats, is late or waits has one.
       const rare = [
         'blocked',
         'container',
@@ -114,6 +123,7 @@ describe('printed JSON', () => {
         'child',
         'tolerated',
         'repetitions',
+        'lateSince',
         'items',
         'waitingFor',
         'approval',

@@ -12,6 +12,7 @@ const sections: readonly (readonly [path: string, title: string])[] = [
   ['', 'The workflow'],
   ['runConfig', 'runConfig'],
   ['dotenv', 'dotenv'],
+  ['late', 'late'],
   ['defaults', 'defaults'],
   ['steps', 'A step'],
   ['steps.preconditions', 'A precondition'],

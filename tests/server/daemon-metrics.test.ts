@@ -55,6 +55,7 @@ test('metrics of runs and requests are exported in the Prometheus format', () =>
     expect(samples('wf_step_duration_seconds_count')).toEqual({ '': 4 });
     for (const gauge of ['wf_runs_active', 'wf_queue_depth', 'wf_scheduler_lag_seconds'])
       expect([gauge, metrics[gauge]]).toEqual([gauge, { type: 'gauge', samples: { '': 0 } }]);
+    expect(metrics['wf_runs_late_total']).toEqual({ type: 'counter', samples: { '': 0 } });
     expect(metrics['wf_schedule_missed_total']).toEqual({ type: 'counter', samples: { '': 0 } });
     expect(Object.keys(samples('wf_build_info'))).toEqual([
       expect.stringMatching(/^version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"$/),

@@ -8,6 +8,8 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'run.prepared': true,
   'run.blocked': true,
   'run.started': true,
+  'run.late': true,
+  'step.late': true,
   'step.restored': true,
   'step.scheduled': true,
   'step.blocked': true,

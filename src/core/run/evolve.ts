@@ -44,6 +44,8 @@ const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Eve
     return { ...run, blocked: { why, name, holder, since } };
   },
   'run.started': (run, { at }) => ({ ...run, status: 'running', startedAt: at }),
+  'run.late': (run, { at }) => ({ ...run, lateAt: at }),
+  'step.late': (run, { at, step }) => evolveStep(run, step, { lateAt: at }),
   'step.restored': restored,
   'step.scheduled': scheduled,
   'step.blocked': blocked,
@@ -92,8 +94,9 @@ function withStartsMoved(run: RunState, ms: number): RunState {
 function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params, strict = false } = event;
   const { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor } = event;
+  const { startBy, lateBy } = event;
   const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
-  const found = { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor };
+  const found = { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor, startBy, lateBy };
   return { ...run, createdAt: at, ...request, ...given(found) };
 }
 

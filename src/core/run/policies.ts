@@ -131,6 +131,16 @@ export function autoRetryOf(run: RunState): AutoRetry | null {
   return { n, limit, at: isRetried && finishedAt !== null ? finishedAt + waitMs(autoRetry, n + 1) : null };
 }
 
+/** When a run is late unless it has ended; null: never, or it is late already. */
+export function lateTime(run: RunState): number | null {
+  const { policies, startedAt, finishedAt, lateAt, startBy, lateBy } = run;
+  if (lateAt !== undefined || finishedAt !== null) return null;
+  const afterMs = policies.late?.afterMs;
+  const after = startedAt === null || afterMs === undefined ? undefined : startedAt + afterMs;
+  const times = [startedAt === null ? startBy : after, lateBy].flatMap((time) => time ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 /** Whether an attempt at the step only runs a program: before it starts, nothing is created but its logs and script. */
 export function isOnlyProgram(step: Step): boolean {
   const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval, locks } =

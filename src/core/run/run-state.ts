@@ -29,7 +29,7 @@ import {
 
 /** How many of the workflow's steps start, how fast, and their limits; `timeoutMs` absent: no limit. */
 export type RunPolicies = Pick<Workflow, 'maxActiveSteps' | 'delayMs'> &
-  Partial<Pick<Workflow, 'timeoutMs' | 'maxOutputBytes'>> & {
+  Partial<Pick<Workflow, 'timeoutMs' | 'late' | 'maxOutputBytes'>> & {
     /** No person is asked: the run answers its approvals itself. */
     readonly isUnattended?: true;
   };
@@ -42,6 +42,8 @@ export type StepState = Ended & {
   readonly attempt: number;
   /** When the first attempt started. */
   readonly startedAt: number | null;
+  /** Since when it is late; absent if it never was. */
+  readonly lateAt?: number;
   readonly finishedAt: number | null;
   /** The outputs of the last attempt that had any. */
   readonly outputs: Outputs;
@@ -192,6 +194,8 @@ export type RunState = Omit<RunCreated, 'params' | 'strict' | 'maxConcurrent'> &
   readonly startedAt: number | null;
   /** What it waited for last before it started; absent if it never had to. */
   readonly blocked?: RunBlocked;
+  /** Since when it is late; absent if it never was. */
+  readonly lateAt?: number;
   readonly finishedAt: number | null;
   readonly warnings: readonly Warning[];
 
@@ -224,11 +228,11 @@ export type RunState = Omit<RunCreated, 'params' | 'strict' | 'maxConcurrent'> &
 export function initialRun(graph: Graph, policies: RunPolicies): RunState {
   const nodes = graph.nodes.map((node, number) => initialStep(node.name, graph.dependencies[number]?.length ?? 0));
   const steps = nodes.slice(0, graph.stepCount);
-  const { maxActiveSteps, delayMs, timeoutMs, maxOutputBytes, isUnattended } = policies;
+  const { maxActiveSteps, delayMs, timeoutMs, late, maxOutputBytes, isUnattended } = policies;
   const roots = steps.flatMap((step, number) => (step.unmet === 0 ? [number] : []));
   return {
     graph,
-    policies: { maxActiveSteps, delayMs, ...given({ timeoutMs, maxOutputBytes, isUnattended }) },
+    policies: { maxActiveSteps, delayMs, ...given({ timeoutMs, late, maxOutputBytes, isUnattended }) },
     status: 'queued',
     reason: null,
     message: '',

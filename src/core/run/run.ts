@@ -294,6 +294,8 @@ type InputFields = {
   'timer-fired': OfAttempt;
   /** The time of a `run.delayed` has come. */
   'delay-over': unknown;
+  /** The time has come at which the step, or the run if it is null, is late. */
+  'late-due': { readonly step: string | null };
   cancel: Canceled;
   /** As a person or the command that runs the run decided. */
   answer: OfStep & Answered & { readonly decision: ApprovalAnswer };
@@ -332,6 +334,10 @@ export type RunCreated = Partial<ScheduledMoment> & {
   readonly maxConcurrent?: number;
   /** Of a run that a daemon retries if it fails; `n`: the number of this retry, 0 for the first run. */
   readonly autoRetry?: RunRetryPolicy & { readonly n: number };
+  /** The time at which a scheduled run is late unless it has started (`late.after`); absent: none. */
+  readonly startBy?: number;
+  /** The time at which it is late unless it has ended (`late.by`); absent: none. */
+  readonly lateBy?: number;
 };
 
 /** The fields of each type of event. `masked`: names of the outputs or inputs that are or contain secrets. */
@@ -349,6 +355,10 @@ type EventFields = {
   /** The run waits for a lock or its queue, before it starts. */
   'run.blocked': Blocked;
   'run.started': unknown;
+  /** The run has not ended, or not even started, when it should have; at most once. It continues. */
+  'run.late': unknown;
+  /** The step has not ended when it should have; at most once. It continues. */
+  'step.late': OfStep;
   'step.restored': Omit<RestoredStep, 'held' | 'limitMs' | 'kept'> & { readonly masked?: readonly string[] };
   /** Tells the engine to start this attempt. */
   'step.scheduled': OfAttempt;

@@ -64,6 +64,7 @@ const take: { readonly [Type in RunInput['type']]: (draft: Draft, input: Input<T
   'attempt-ended': attemptEnded,
   'timer-fired': timerFired,
   'delay-over': (draft, { at }) => endDelay(draft, at),
+  'late-due': lateDue,
   cancel,
   lost: lose,
   answer,
@@ -224,6 +225,17 @@ function timerFired(draft: Draft, { at, step, attempt }: Input<'timer-fired'>): 
   const isDue = state.status === 'waiting' && state.until !== null && state.attempt === attempt;
   if (isDue && state.waitingFor === 'approval') expire(draft, at, state);
   else if (isDue) record(draft, { type: 'step.ready', at, step });
+}
+
+/** What is late is recorded once, while it has not ended. */
+function lateDue(draft: Draft, { at, step }: Input<'late-due'>): void {
+  if (step === null) {
+    if (draft.run.lateAt === undefined) record(draft, { type: 'run.late', at });
+    return;
+  }
+  const state = stepState(draft.run, step);
+  if (state.status !== 'pending' && !isSettled(state) && state.lateAt === undefined)
+    record(draft, { type: 'step.late', at, step });
 }
 
 /**

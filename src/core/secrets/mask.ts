@@ -53,6 +53,8 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
     case 'run.warned':
     case 'run.finished':
       return { ...event, message: text(event.message) };
+    case 'run.late':
+    case 'step.late':
     case 'run.queued':
     case 'run.owned':
     case 'run.started':

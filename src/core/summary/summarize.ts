@@ -51,6 +51,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
       blocked:
         run.status === 'queued' ? run.blocked && { why: run.blocked.why, ...summarizeBlocked(run.blocked) } : null,
       autoRetry: retry && { ...retry, at: isoTimeOrNull(retry.at) },
+      lateSince: isoTimeOrNull(run.lateAt ?? null),
       waitingFor: run.held === 0 ? null : heldSteps(run).map(({ name }) => name),
     }),
   };
@@ -95,6 +96,7 @@ export function summarizeStep(
     outputs: step.outputs,
     log: step.attempt === 0 || instances !== undefined ? null : logPath(step.name, step.attempt),
     ...given({
+      lateSince: isoTimeOrNull(step.lateAt ?? null),
       container: step.container,
       service: service === undefined ? null : { ready: step.isReady },
       child: step.child,

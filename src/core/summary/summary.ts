@@ -30,6 +30,8 @@ export type StepSummary = {
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly durationMs: number | null;
+  /** Since when the step is late, or was until it ended; absent if it never was. */
+  readonly lateSince?: string;
   readonly outputs: Outputs;
   /** Path of the last attempt's standard output; its standard error is beside it. */
   readonly log: string | null;
@@ -155,6 +157,8 @@ export type RunSummary = Partial<Failures> & {
    * is due (null: none follows). Absent without `retryPolicy`, and for a run that no daemon started.
    */
   readonly autoRetry?: { readonly n: number; readonly limit: number; readonly at: string | null };
+  /** Since when the run is late, or was until it ended; absent if it never was. */
+  readonly lateSince?: string;
   readonly dotenv?: readonly DotenvUse[];
   /** The steps that wait for an approval; absent if none does. */
   readonly waitingFor?: readonly string[];

@@ -12,6 +12,7 @@ export function createdEvent(request: RunRequest, at: number): RunEvent {
   return {
     ...created,
     ...request.moment,
+    ...request.latest,
     ...given({
       strict: strict || null,
       tags: tags.length === 0 ? null : tags,

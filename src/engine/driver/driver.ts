@@ -1,13 +1,14 @@
 import { firstItems } from '#core/data/collections.ts';
 import { evolve } from '#core/run/evolve.ts';
+import { lateTime } from '#core/run/policies.ts';
 import type { CancelReason, FinishedStatus, Outputs, Param, RunEvent, RunInput, StoredEvent } from '#core/run/run.ts';
-import { isActive, isFinished, isHeld, type RunState, stepNode } from '#core/run/run-state.ts';
+import { isActive, isFinished, isHeld, isSettled, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { type Decision, transition } from '#core/run/transition.ts';
 import type { NumberValue, RunNumberKey, Step } from '#core/workflow.ts';
 import type { Clock } from '#system/clock.ts';
 import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
 import { type ResultFiles, StepResults, type StepTask, stepTask } from './step-task.ts';
-import { RunLimit, RunTimers } from './timers.ts';
+import { LateTimers, RunLimit, RunTimers } from './timers.ts';
 
 /** What a driver needs of the request for its run. */
 type DrivenRequest = Pick<RunRequest, 'workflow' | 'onApproval' | 'restored'>;
@@ -90,6 +91,7 @@ export class Driver {
   readonly #request: DrivenRequest;
   readonly #results: StepResults;
   readonly #limit: RunLimit;
+  readonly #late: LateTimers;
   readonly #messages: Message[] = [];
   #isReading = false;
   /** All steps and handlers have ended; only the clean-up before the final event is left. */
@@ -101,6 +103,7 @@ export class Driver {
     this.#results = new StepResults(request.workflow, host);
     this.timers = new RunTimers(host.clock);
     this.#limit = new RunLimit(host.clock, this.timers, () => this.#timeOut());
+    this.#late = new LateTimers(this.timers);
   }
 
   /** Whether the outcome of the run is decided. */
@@ -141,8 +144,10 @@ export class Driver {
     this.#limit.start(limitMs);
     this.#limit.hold(isHeld(run));
     if (run.delayedUntil !== null) this.#delay(run.delayedUntil);
+    this.#watchRun();
     for (const step of firstItems(run.nodes, run.nodes.length)) {
       const { name, attempt, status, until, waitingFor } = step;
+      if (step.startedAt !== null && !isSettled(step)) this.#watchStep(name);
       if (isActive(step)) orders.attempt(stepTask(run, name, attempt, this.#results));
       else if (status === 'waiting' && (until !== null || waitingFor === 'approval')) {
         this.#wake({ step: name, attempt }, Math.max(until ?? never, clock.now()));
@@ -227,8 +232,25 @@ export class Driver {
   #act(event: RunEvent): void {
     const { orders, state } = this.#host;
     switch (event.type) {
+      case 'run.owned':
+        this.#watchRun();
+        break;
       case 'run.started':
         this.#limit.start(state().policies.timeoutMs ?? 0);
+        this.#watchRun();
+        // Before the start, variables of the notification had no values.
+        if (state().lateAt !== undefined) this.#notifyLate();
+        break;
+      case 'run.late':
+        this.#late.cancel(null);
+        if (state().startedAt !== null) this.#notifyLate();
+        break;
+      case 'step.late':
+        this.#notifyLate();
+        break;
+      case 'step.started':
+      case 'step.expanded':
+        this.#watchStep(event.step);
         break;
       case 'step.scheduled':
         orders.attempt(stepTask(state(), event.step, event.attempt, this.#results));
@@ -244,6 +266,7 @@ export class Driver {
         this.#hold(event);
         break;
       case 'step.finished':
+        this.#late.cancel(event.step);
         this.#publish(event.step, event.outputs);
         orders.resultRecorded();
         orders.notify(stepNode(state(), event.step), event.status);
@@ -263,20 +286,18 @@ export class Driver {
         this.#limit.stop();
         break;
       case 'run.finished':
+        this.#late.clear();
         orders.stopPreparation();
         orders.finish(event.status);
         break;
       case 'run.created':
       case 'run.queued':
-      case 'run.owned':
       case 'run.prepared':
       case 'run.blocked':
       case 'run.warned':
       case 'step.restored':
       case 'step.blocked':
       case 'step.acquired':
-      case 'step.started':
-      case 'step.expanded':
       case 'step.ready':
       case 'step.contained':
       case 'artifact.kept':
@@ -301,6 +322,7 @@ export class Driver {
     const { step, until, outputs } = event;
     orders.set(outputs);
     orders.resultRecorded();
+    this.#watchStep(step);
     // Without a limit, the timer only keeps this process alive until the run ends.
     this.#wake(event, until ?? never);
     const given = unattendedAnswer(stepNode(state(), step), this.#request.onApproval);
@@ -314,6 +336,29 @@ export class Driver {
 
   #delay(until: number): void {
     this.timers.at(until, (at) => this.post({ type: 'delay-over', at }));
+  }
+
+  /** Waits for the time at which the run is late; it may have passed before the run began. */
+  #watchRun(): void {
+    const time = lateTime(this.#host.state());
+    const { clock } = this.#host;
+    if (time !== null && time <= clock.now()) this.post({ type: 'late-due', at: clock.now(), step: null });
+    else this.#late.set(null, time, (at) => this.post({ type: 'late-due', at, step: null }));
+  }
+
+  /** Waits for the time at which a step is late, from its first start; a fan-out is late as a whole. */
+  #watchStep(step: string): void {
+    const run = this.#host.state();
+    const { lateMs, instanceOf } = stepNode(run, step);
+    if (lateMs === undefined || instanceOf !== undefined) return;
+    const { startedAt, lateAt } = stepState(run, step);
+    const time = lateAt === undefined ? (startedAt ?? this.#host.clock.now()) + lateMs : null;
+    this.#late.set(step, time, (at) => this.post({ type: 'late-due', at, step }));
+  }
+
+  #notifyLate(): void {
+    const { orders, state } = this.#host;
+    if (state().policies.late?.isQuiet !== true) orders.notify(null, 'late');
   }
 
   #timeOut(): void {

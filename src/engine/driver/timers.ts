@@ -25,6 +25,33 @@ export class RunTimers {
   }
 }
 
+/** The timers of what becomes late: of the run (key null) and of its steps, by name. */
+export class LateTimers {
+  readonly #timers: RunTimers;
+  readonly #pending = new Map<string | null, () => void>();
+
+  constructor(timers: RunTimers) {
+    this.#timers = timers;
+  }
+
+  /** Replaces a timer; `time` null: there is none. */
+  set(key: string | null, time: number | null, then: (at: number) => void): void {
+    this.cancel(key);
+    if (time !== null) this.#pending.set(key, this.#timers.at(time, then));
+  }
+
+  cancel(key: string | null): void {
+    this.#pending.get(key)?.();
+    this.#pending.delete(key);
+  }
+
+  /** Cancels all: the run has ended. */
+  clear(): void {
+    for (const cancel of this.#pending.values()) cancel();
+    this.#pending.clear();
+  }
+}
+
 /** The time limit of a run, which stands still while the run waits only for approvals. */
 export class RunLimit {
   readonly #clock: Clock;

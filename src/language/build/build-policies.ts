@@ -1,11 +1,13 @@
 import { given } from '#core/data/collections.ts';
 import { isNumberText } from '#core/step-numbers.ts';
+import { parseSpan } from '#core/time-text.ts';
 import type {
   FanOut,
   ItemScalar,
   ItemValue,
   Json,
   JsonObject,
+  Lateness,
   Lock,
   Locking,
   NotifyNumberKey,
@@ -27,6 +29,7 @@ import {
   type RawConditions,
   type RawFanOut,
   type RawItem,
+  type RawLateness,
   type RawLock,
   type RawLocks,
   type RawMatrix,
@@ -160,6 +163,16 @@ export function numberTextsOf(raw: RawAction & RawItems): { readonly numbers?: r
     ...texts('approval.timeoutSec', typeof approval === 'object' ? approval.timeoutSec : undefined),
   ];
   return numbers.length === 0 ? {} : { numbers };
+}
+
+/** `late` of a workflow in either form. */
+export function latenessOf(late: RawLateness | undefined): Lateness | undefined {
+  if (late === undefined) return late;
+  const { after, by, warn } = typeof late === 'string' ? { after: late } : late;
+  return {
+    ...given({ afterMs: after === undefined ? after : (parseSpan(after) ?? undefined), by }),
+    ...(warn === 'only' ? { isQuiet: true } : {}),
+  };
 }
 
 /** The numbers of a workflow that a variable gives, as a part of the workflow. */

@@ -1,4 +1,5 @@
 import { given } from '#core/data/collections.ts';
+import { parseSpan } from '#core/time-text.ts';
 import { resultNames } from '#core/words/step-results.ts';
 import type {
   Approval,
@@ -95,6 +96,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     env: [...args, ...envOf(action.env)],
     signalOnStop: (action.signalOnStop && canonicalSignal(action.signalOnStop)) || 'SIGTERM',
     timeoutMs: toMs(fixedNumber(action.timeoutSec) ?? 0),
+    ...given({ lateMs: action.late === undefined ? undefined : (parseSpan(action.late) ?? undefined) }),
     ...(executor.type === 'docker' && !context.hasGrace ? { graceMs: CONTAINER_GRACE_MS } : {}),
     mailOn: {
       failure: action.mailOn?.failure ?? action.mailOnError ?? false,

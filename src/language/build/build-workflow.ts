@@ -35,6 +35,7 @@ import { parseMoment, scheduleEntries } from '../schedule-entries.ts';
 import { registryAuthsOf, sharedContainer } from './build-container.ts';
 import {
   fixedNumber,
+  latenessOf,
   locksOf,
   notifyNumberTextsOf,
   preconditionsOf,
@@ -109,6 +110,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
       success: merged.mailOn?.success ?? false,
       cancel: merged.mailOn?.cancel ?? false,
       ...(merged.mailOn?.wait ? { wait: true } : {}),
+      ...(merged.mailOn?.late ? { late: true } : {}),
     },
     smtp: smtpOf(merged),
     errorMail: mailOf(merged.errorMail),
@@ -127,6 +129,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
     ...(merged.artifacts?.maxMiB === undefined ? {} : { maxArtifactBytes: merged.artifacts.maxMiB * 2 ** 20 }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
+    ...given({ late: latenessOf(merged.late) }),
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),
     restartWaitMs: toMs(merged.restartWaitSec ?? 0),
     graceMs: toMs(merged.MaxCleanUpTimeSec ?? 60),

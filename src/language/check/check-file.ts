@@ -178,7 +178,7 @@ function patternAt({ path, text }: { readonly path: Path; readonly text: string 
   return text.startsWith('re:') ? [{ path, pattern: text.slice('re:'.length) }] : [];
 }
 
-const EVENTS = ['failure', 'success', 'cancel', 'skipped', 'waiting', 'recovery', 'always'];
+const EVENTS = ['failure', 'success', 'cancel', 'skipped', 'waiting', 'late', 'recovery', 'always'];
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIORITY = /^(?:[1-5]|min|low|default|high|max|urgent)$/;
 const PRIORITY_HELP = 'One of min, low, default, high, max, or a number from 1 to 5.';

@@ -7,6 +7,7 @@ import { actionEntries, isComplete, type SpecFile, type StepEntry, spotIn, stepE
 import { fanOutProblems } from './check-fan-out.ts';
 import { fileProblems } from './check-file.ts';
 import { graphProblems } from './check-graph.ts';
+import { latenessProblems } from './check-late.ts';
 import { heldLockProblems } from './check-locks.ts';
 import {
   declaredNames,
@@ -71,6 +72,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...heldLockProblems(settings, all),
+      ...latenessProblems(settings),
       ...serverProblems(settings),
       ...mailProblems(settings, all),
       ...secretProblems(settings, steps),
@@ -171,8 +173,8 @@ function mailProblems(settings: readonly SpecFile[], files: readonly SpecFile[])
 /** Keys of the file take precedence over those of the base. */
 function wishesOfRun(settings: readonly SpecFile[]): Wish[] {
   const wait = settings.some(({ raw }) => raw.waitMail !== undefined) ? 'waitMail' : 'infoMail';
-  const throughs = { failure: 'errorMail', success: 'infoMail', cancel: 'errorMail', wait } as const;
-  return (['failure', 'success', 'cancel', 'wait'] as const).flatMap((occasion) => {
+  const throughs = { failure: 'errorMail', success: 'infoMail', cancel: 'errorMail', wait, late: 'errorMail' } as const;
+  return (['failure', 'success', 'cancel', 'wait', 'late'] as const).flatMap((occasion) => {
     const file = settings.findLast(({ raw }) => raw.mailOn?.[occasion] !== undefined);
     if (!file?.raw.mailOn?.[occasion]) return [];
     return [{ file, path: ['mailOn', occasion], through: throughs[occasion] }];

@@ -1,16 +1,16 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import type { FinishedStatus, SettledStatus } from '#core/run/run.ts';
 import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { MailSettings } from '#core/workflow.ts';
-import type { Notice } from '#engine/engine.ts';
+import type { Notice, NoticeStatus } from '#engine/engine.ts';
 import {
   escapeHtml,
   failurePath,
   failureReason,
   failuresIn,
   formatDuration,
+  lateTexts,
   pendingApprovals,
   utcTime,
 } from '#render/text.ts';
@@ -23,8 +23,8 @@ export type ReportFacts = {
   readonly summary: RunSummary;
   /** Null if the mail is about the run. */
   readonly step: string | null;
-  /** Status of the step or the run; `waiting`: for approval. */
-  readonly status: FinishedStatus | SettledStatus | 'waiting';
+  /** Status of the step or the run; `waiting`: for approval; `late`: of a run that continues. */
+  readonly status: NoticeStatus;
   readonly host: string;
   /** The last lines of the step of the mail; empty if the mail is about the run, or the step failed. */
   readonly tail: readonly string[];
@@ -46,6 +46,7 @@ export function renderMailReport(prefix: string, facts: ReportFacts, cut: readon
   const failures = failureParts(facts);
   const notes = [
     ...approvalNotes(facts),
+    ...lateTexts(facts.summary).map((text) => `${text}.`),
     ...(steps.length > most.rows ? [`${steps.length - most.rows} more steps are not shown.`] : []),
     ...cut,
     ...(facts.again === null ? [] : [`Retry with: ${facts.again}`]),
@@ -71,7 +72,9 @@ export function renderMailReport(prefix: string, facts: ReportFacts, cut: readon
 
 function subject(prefix: string, { summary, step, status }: ReportFacts): string {
   const what = step === null ? summary.workflow : `${summary.workflow}: step ${step}`;
-  return `${prefix} ${what} ${status === 'waiting' ? 'waits for approval' : words(status)}`.replace(/\s+/g, ' ').trim();
+  const does = { waiting: 'waits for approval', late: 'is late' } as const;
+  const end = status === 'waiting' || status === 'late' ? does[status] : words(status);
+  return `${prefix} ${what} ${end}`.replace(/\s+/g, ' ').trim();
 }
 
 function headRows({ summary, host }: ReportFacts): readonly (readonly string[])[] {
@@ -162,7 +165,7 @@ function oneLine(text: string): string {
 }
 
 /** Outcomes that can trigger a mail. */
-export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait';
+export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait' | 'late';
 
 /** Dependencies of mails about runs. */
 export type MailNoticeOptions = {
@@ -196,6 +199,7 @@ const nouns: { readonly [occasion in MailOccasion]: string } = {
   failure: 'failure',
   cancel: 'cancellation',
   wait: 'wait',
+  late: 'delay',
 };
 
 async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNoticeOptions): Promise<Mail> {

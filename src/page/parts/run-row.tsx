@@ -21,7 +21,9 @@ type RowProps = {
 export function RunRow({ run, isOfOne = false, attributes, note, choice }: RowProps) {
   const look = presentRunLook(run);
   const params = run.params.map(({ name, value }) => (name === null ? value : `${name}=${value}`)).join(' ');
-  const about = [run.error ?? '', params].filter((text) => text !== '').join(' · ');
+  const about = [run.lateSince === undefined ? '' : 'late', run.error ?? '', params]
+    .filter((text) => text !== '')
+    .join(' · ');
   return (
     <li class={`row run-row ${choice ? 'with-choice' : ''}`} {...attributes}>
       {choice && (

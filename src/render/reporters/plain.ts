@@ -173,6 +173,10 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
     case 'run.blocked':
     case 'step.blocked':
       return `${word('WAIT', colors.yellow)} ${blockedText(event)}`;
+    case 'run.late':
+      return `${word('LATE', colors.yellow)} the run`;
+    case 'step.late':
+      return word('LATE', colors.yellow).trimEnd();
     case 'step.waiting':
       return event.why === 'retry' ? retryText(event, context) : repeatText(event, context);
     case 'step.held':

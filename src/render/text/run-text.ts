@@ -7,7 +7,7 @@ import { shellCodeIndex } from '#core/words/shell-launch.ts';
 import type { Lock, Step, Workflow } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './suggested-commands.ts';
-import { shortId } from './value-text.ts';
+import { shortId, utcTime } from './value-text.ts';
 
 /**
  * Returns in one line what a step runs, as written, without passwords in addresses; of several lines the first command.
@@ -121,6 +121,14 @@ export function blockedText({ why, name, holder }: BlockedText): string {
   const of = `run ${shortId(runId)} of "${escapeControls(workflow)}"${step === null ? '' : `, step ${escapeControls(step)}`}`;
   const doubt = unknown === undefined ? '' : `; ${escapeControls(unknown)} may have ended`;
   return `${text}, held by ${of}${doubt}`;
+}
+
+/** Names what of a run is late: `late since TIME`, `step "load" late since TIME`. */
+export function lateTexts({ lateSince, steps, handlers }: RunSummary): readonly string[] {
+  const late = [...steps, ...handlers].flatMap(({ name, lateSince: since }) =>
+    since === undefined ? [] : [`step "${name}" late since ${utcTime(since)}`],
+  );
+  return [...(lateSince === undefined ? [] : [`late since ${utcTime(lateSince)}`]), ...late];
 }
 
 /** Describes the answer to an approval: `approved by anna: looks good`; `by` null: no person answered. */

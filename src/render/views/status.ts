@@ -87,7 +87,8 @@ function shownSteps(run: RunState): readonly StepState[] {
 }
 
 function originText({ summary }: Recap): string {
-  const { createdAt, trigger, retryOf, scheduledFor, autoRetry, owner, finishedAt, queue, tags, blocked } = summary;
+  const { createdAt, trigger, retryOf, scheduledFor, autoRetry, owner, finishedAt, queue, tags, blocked, lateSince } =
+    summary;
   return [
     dateAndTime(Date.parse(createdAt)),
     ...(trigger === 'cli' ? [] : [`started by ${trigger}`]),
@@ -97,6 +98,7 @@ function originText({ summary }: Recap): string {
       ? []
       : [`retry ${autoRetry.n + 1} of ${autoRetry.limit} ${dateAndTime(Date.parse(autoRetry.at))}`]),
     ...(blocked === undefined ? [] : [`waits ${blockedText(blocked)}`]),
+    ...(lateSince === undefined ? [] : [`late since ${dateAndTime(Date.parse(lateSince))}`]),
     ...(queue === undefined ? [] : [`queue ${escapeControls(queue)}`]),
     ...(tags === undefined ? [] : [`tags ${escapeControls(tags.join(', '))}`]),
     ...(owner === null || finishedAt !== null ? [] : [`process ${owner.pid} on ${escapeControls(owner.host)}`]),
@@ -124,11 +126,7 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
       );
     case 'scheduled':
     case 'running':
-      return activeLine(
-        step,
-        { now, glyph: style.glyphs.run, note: step.child === undefined ? '' : `run ${shortId(step.child)}` },
-        style,
-      );
+      return activeLine(step, { now, glyph: style.glyphs.run, note: noteOf(step) }, style);
     case 'succeeded':
     case 'failed':
     case 'skipped':
@@ -140,6 +138,12 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
         style,
       );
   }
+}
+
+function noteOf({ lateAt, child }: StepState): string {
+  return [...(lateAt === undefined ? [] : ['late']), ...(child === undefined ? [] : [`run ${shortId(child)}`])].join(
+    '  ',
+  );
 }
 
 function waitMessage({ waitingFor, blocked, approval, message }: StepState): string {

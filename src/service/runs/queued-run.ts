@@ -113,6 +113,23 @@ export async function refuseQueued(runId: string, message: string, tools: QueueT
   return endQueued(runId, { type: 'refuse', reason: 'error', message }, tools);
 }
 
+/** Records that a waiting run is late; false if it no longer waits, or is late already. */
+export async function recordLate(runId: string, tools: Pick<QueueTools, 'archive' | 'clock'>): Promise<boolean> {
+  try {
+    const { journal, run } = await take(runId, tools);
+    try {
+      const { events } = transition(run.state, { type: 'late-due', at: tools.clock.now(), step: null });
+      if (events.length > 0) journal.append(events);
+      return events.length > 0;
+    } finally {
+      await journal.handBack();
+    }
+  } catch (error) {
+    if (failedAs(error, 'run-active', 'run-exists', 'not-found')) return false;
+    throw error;
+  }
+}
+
 type Ending<Input = Extract<RunInput, { type: 'cancel' | 'refuse' }>> = Input extends unknown
   ? Omit<Input, 'at'>
   : never;
@@ -137,7 +154,7 @@ async function end({ journal, run }: Taken, { clock }: QueueTools, ending: Endin
 }
 
 /** Claims the run and reads it again, since another process may have finished it in the meantime. */
-async function take(runId: string, { archive }: QueueTools): Promise<Taken> {
+async function take(runId: string, { archive }: Pick<QueueTools, 'archive'>): Promise<Taken> {
   requireQueued(runId, readPastRun(archive, runId));
   const journal = archive.openForRecovery(runId);
   try {

@@ -4,6 +4,7 @@ import type { Param, Restored, ScheduledMoment, Trigger } from '#core/run/run.ts
 import type { SecretSource, Workflow } from '#core/workflow.ts';
 import type { DotenvRead, RunRequest } from '#engine/engine.ts';
 import type { Environment } from '#environment/environment.ts';
+import { latestTimes } from '#environment/moment.ts';
 import { WfError } from '#system/errors.ts';
 import { isMadeRunId, newRunId } from '../service.ts';
 import type { LoadedWorkflow } from '../workflows/workflows.ts';
@@ -40,6 +41,8 @@ export type StartRequest = LoadedWorkflow & {
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
   const { moment } = request;
+  const isTimed = trigger === 'schedule' && moment !== undefined && workflow.late !== undefined;
+  const latest = isTimed ? latestTimes(workflow, moment) : undefined;
   const params = request.accepted ?? acceptParams(workflow, request.params);
   if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
   refuseMasked(params);
@@ -54,7 +57,7 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? withoutSteps(workflow, selection),
     ancestors: [],
     strict,
-    ...given({ dotenv, selection, moment, retryNumber, onApproval }),
+    ...given({ dotenv, selection, moment, latest, retryNumber, onApproval }),
   };
 }
 

@@ -19,3 +19,13 @@ test.each<[Param, string]>([
 ])('a parameter that no step can use is rejected before a run is created: %j', (param, message) => {
   expect(() => runRequest({ ...request, params: [param] })).toThrow(message);
 });
+
+test.each([
+  ['schedule', { startBy: 60_000 }],
+  ['cli', undefined],
+  ['retry', undefined],
+] as const)('a run of the trigger %s can be late because of its moment: %j', (trigger, latest) => {
+  const late = workflow({ late: { afterMs: 60_000 } });
+  const made = runRequest({ ...request, workflow: late, trigger, params: [], moment: { scheduledFor: 0 } });
+  expect(made.latest).toEqual(latest);
+});

@@ -7,7 +7,7 @@ import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
 import { createHistory } from '#service/history/history.ts';
 import { stopRun } from '#service/runs/end-run.ts';
-import { cancelQueued, claimRun, refuseQueued, storeRun } from '#service/runs/queued-run.ts';
+import { cancelQueued, claimRun, recordLate, refuseQueued, storeRun } from '#service/runs/queued-run.ts';
 import { runRequest, type StartRequest } from '#service/runs/start-run.ts';
 import { createFileStore } from '#store/files/file-store.ts';
 import { systemClock } from '#system/clock.ts';
@@ -98,6 +98,19 @@ describe('a queued run', () => {
         expect(readFileSync(path(name), 'utf8')).not.toContain('very-secret-value');
       const run = await history.read('r1');
       expect(run?.state).toMatchObject({ status: 'queued', owner: null, promise: { by: living, lasting: false } });
+    });
+  });
+
+  it('is recorded as late once, and waits as before', async () => {
+    await withWorld(async (world) => {
+      await world.accept(living, true);
+      expect([await recordLate('r1', world), await recordLate('r1', world)]).toEqual([true, false]);
+      const { state, stored } = (await world.history.read('r1')) ?? {};
+      expect(stored?.events.map(({ type }) => type)).toEqual(['run.created', 'run.queued', 'run.late']);
+      expect([state?.status, state?.promise?.lasting, world.archive.mayGoOn('r1')]).toEqual(['queued', true, true]);
+      const claimed = await claimRun('r1', world);
+      expect(await recordLate('r1', world)).toBe(false);
+      await claimed.taken.journal.close();
     });
   });
 

@@ -21,7 +21,9 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
   const { notify = [], mailOn, smtp, container, file, dir, locks, queue, maxConcurrent } = workflow;
   const keys = [
     notify.length > 0 && 'notify',
-    smtp !== null && (mailOn.failure || mailOn.success || mailOn.cancel || mailOn.wait === true) && 'mailOn',
+    smtp !== null &&
+      (mailOn.failure || mailOn.success || mailOn.cancel || mailOn.wait === true || mailOn.late === true) &&
+      'mailOn',
     container !== undefined && 'container',
     locks !== undefined && 'locks',
     queue !== undefined && 'queue',

@@ -222,7 +222,7 @@ export class WorkerRun {
 
   #take(input: RunInput): void {
     if (input.type === 'attempt-started' && input.process !== null) this.#guard.add(this.#runId, input.process);
-    if ('step' in input) this.#inputs.get(input.step)?.push(input);
+    if ('step' in input && input.type !== 'late-due') this.#inputs.get(input.step)?.push(input);
   }
 
   #remove(path: string): void {

@@ -29,6 +29,9 @@ export class TreeView {
   readonly waiting = new Map<string, WaitingStep>();
   readonly pending: Set<string>;
   readonly settled = new Set<string>();
+  /** The steps that are late, or were. */
+  readonly late = new Set<string>();
+  isLate = false;
   failed = 0;
   /** The counts of all steps and of settled steps, without handlers. */
   readonly total: number;
@@ -104,6 +107,12 @@ export class TreeView {
         break;
       case 'run.canceling':
         this.isStopping = true;
+        break;
+      case 'run.late':
+        this.isLate = true;
+        break;
+      case 'step.late':
+        this.late.add(event.step);
         break;
       case 'run.blocked':
         this.blocked = blockedText(event);

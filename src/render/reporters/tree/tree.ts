@@ -264,7 +264,7 @@ function addRunning(branch: TreeBranch, moment: BlockMoment, lines: string[], is
     const child = nested.get(step.name);
     // Complete lines are shown anyway.
     const last = showsOutput || child !== undefined ? step.lastLine.unfinished() : step.lastLine.text();
-    const note = last === '' ? '' : `${bar} ${last}`;
+    const note = [...(view.late.has(step.name) ? ['late'] : []), ...(last === '' ? [] : [`${bar} ${last}`])].join('  ');
     const line = activeLine(
       step,
       { now: moment.now, glyph: spinner[moment.frame % spinner.length] ?? '', note },
@@ -292,6 +292,7 @@ function countLine(root: TreeBranch, { now, usualMs, width }: BlockMoment): stri
     ...(view.active.size > 0 ? [`${view.active.size} running`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(view.failed > 0 ? [`${view.failed} failed`] : []),
+    ...(view.isLate ? ['late'] : []),
   ].join(style.glyphs.separator);
   const usual = usualMs === null ? '' : ` of ~${formatDuration(usualMs)}`;
   const elapsed = view.startedAt === null ? [] : [formatElapsed(now - view.startedAt) + usual];
