@@ -199,7 +199,7 @@ test('no more instances of a fan-out are active than it allows, and none starts 
   let keptSlots = 0;
   forRandomRuns(1200, ({ moves }) => {
     for (const { after, before } of moves) {
-      for (const step of steps(after)) {
+      for (const step of [...steps(after)].filter(({ instances }) => instances !== undefined)) {
         const { maxConcurrent = 0 } = stepNode(after, step.name).fanOut ?? {};
         const active = instancesOf(after, step).filter(hasAttempt);
         expect(active.length).toBe(step.instances?.active ?? 0);
@@ -366,6 +366,24 @@ test('a step has the artifacts of its last attempt, which are recorded before th
       expect(end).toMatchObject({ attempt: event.attempt });
     }
   });
+});
+
+test('what is late is recorded once, for steps that have begun and not ended', () => {
+  let lateSteps = 0;
+  forRandomRuns(300, ({ run }, _, events) => {
+    const open = new Set<string>();
+    for (const event of events) {
+      if (event.type === 'step.scheduled') open.add(event.step);
+      if (event.type === 'step.finished') open.delete(event.step);
+      if (event.type === 'step.late') expect(open).toContain(event.step);
+    }
+    const late = ofType(events, 'step.late');
+    lateSteps += late.length;
+    expect(new Set(late.map(({ step }) => step)).size).toBe(late.length);
+    expect(ofType(events, 'run.late').map(({ at }) => at)).toEqual(run.lateAt === undefined ? [] : [run.lateAt]);
+    for (const { step, at } of late) expect(stepState(run, step).lateAt).toBe(at);
+  });
+  expect(lateSteps).toBeGreaterThan(20);
 });
 
 test('steps and run end as predicted by an oracle without a notion of order and time', () => {

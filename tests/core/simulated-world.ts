@@ -2,7 +2,7 @@ import { given } from '#core/data/collections.ts';
 import { buildGraph } from '#core/graph.ts';
 import { mayStartAhead } from '#core/run/policies.ts';
 import type { KeptFile, Outcome, RunEvent, RunInput } from '#core/run/run.ts';
-import { initialRun, isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
+import { initialRun, isFinished, type RunState, stepNode, stepState, steps } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
 import { handlerKind, type Step } from '#core/workflow.ts';
 import { canceled, failure, skip, success } from '../support/outcome.ts';
@@ -76,6 +76,7 @@ export class SimulatedWorld {
       ...this.#attempts.flatMap((attempt) => this.#next(attempt, choice) ?? []),
       ...this.#timers.map((timer) => () => this.#fire(timer)),
       ...(this.#reports.length > 0 && choice % 5 === 0 ? [() => this.#repeat(choice)] : []),
+      ...(choice % 3 === 0 ? [() => this.#beLate(choice)] : []),
     ];
     this.#now += choice % 4;
     actions[choice % Math.max(1, actions.length)]?.();
@@ -193,6 +194,12 @@ export class SimulatedWorld {
   #repeat(choice: number): void {
     const report = this.#reports[choice % this.#reports.length];
     if (report !== undefined) this.#send({ ...report, at: this.#now });
+  }
+
+  /** The run or any of its steps may be late at any time, however often. */
+  #beLate(choice: number): void {
+    const names = [null, ...[...steps(this.run)].map(({ name }) => name)];
+    this.#report({ type: 'late-due', at: this.#now, step: names[choice % names.length] ?? null });
   }
 
   #cancel({ reason, force }: Pick<Extract<RunInput, { type: 'cancel' }>, 'reason' | 'force'>): void {
