@@ -134,7 +134,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ['wf run build.yaml --watch', 'again whenever its files change'],
   ],
   worker: [['wf worker --engine temporal://10.0.0.5:7233', 'serve the runs of that server']],
-  workers: [['wf workers --engine temporal://10.0.0.5:7233', 'who serves the runs of that server']],
+  workers: [['wf workers --engine temporal://10.0.0.5:7233', 'who serves its runs']],
   dry: [['wf dry deploy -- ENV=prod', 'print the plan with the values of this run']],
   exec: [['wf exec --name backup -- pg_dump -f all.sql shop', 'with logs and history']],
   stop: [
@@ -166,7 +166,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   artifacts: [
     ['wf artifacts @latest', 'list the files of the last run'],
-    ["wf artifacts get @latest 'build/**' --to out", 'write those of one step into a directory'],
+    ["wf artifacts get @latest 'build/**' --to out", 'write some into a directory'],
   ],
   locks: [
     ['wf locks', 'list the locks in use'],
