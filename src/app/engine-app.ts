@@ -12,6 +12,7 @@ import { WfError } from '#system/errors.ts';
 import { hostOptions } from './app.ts';
 import { packageRoot } from './package-root.ts';
 import { engineSettings, lostAfterMs } from './remote-app.ts';
+import { queueSizes } from './run-store.ts';
 
 export type { TemporalHost, WorkerReport };
 
@@ -27,6 +28,7 @@ export async function openEngineHost(
     ...hostOptions(config, { keepHistory }),
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
+    queueSize: queueSizes(config),
   });
 }
 

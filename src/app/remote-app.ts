@@ -5,7 +5,7 @@ import { checkRunId } from '#store/files/run-directory.ts';
 import { systemClock } from '#system/clock.ts';
 import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
-import { fileStore } from './run-store.ts';
+import { fileStore, queueSizes } from './run-store.ts';
 
 /** How long runs are copied, who receives the errors of it, and what precedes a start; see `TemporalEngineTools`. */
 export type Copying = Pick<TemporalEngineTools, 'lasting' | 'report' | 'accepting'>;
@@ -23,6 +23,7 @@ export async function openRemoteEngine(config: Config, copying: Copying): Promis
     clock: systemClock,
     processEnv: config.processEnv,
     lostAfterMs: lostAfterMs(config),
+    queueSize: queueSizes(config),
     settingsOf: (url) => engineSettings(config, url),
     checkId: checkRunId,
   });

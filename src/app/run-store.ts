@@ -53,3 +53,9 @@ export function fileStore({ runsDir }: Config, calls: Partial<JournalCalls> = {}
     help: 'set HOME or WF_HOME, or run with --no-history',
   });
 }
+
+/** Returns the look-up of the most runs of a queue at once, by its name. */
+export function queueSizes(config: Config): (name: string) => number {
+  const sizeOf = lockSizes(config);
+  return (name) => sizeOf('queue', name);
+}

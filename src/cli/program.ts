@@ -170,7 +170,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   locks: [
     ['wf locks', 'list the locks in use'],
-    ['wf locks break deploy-prod', 'take a lock away from a run whose machine is gone'],
+    ['wf locks break deploy-prod', 'free a lock of a lost machine'],
   ],
   report: [['wf report @failed --output failed.html', 'the last failed run']],
   gc: [['wf gc --older-than 30d --dry-run', 'print the runs that are too old']],

@@ -476,9 +476,9 @@ export type Workflow = Locking & {
   readonly delayMs: number;
   /** Maximum number of steps running at once; 0: no limit. */
   readonly maxActiveSteps: number;
-  /** The queue in which a daemon puts its runs; absent: none. */
+  /** The queue in which a daemon or an engine puts its runs; absent: none. */
   readonly queue?: string;
-  /** Maximum number of runs of this workflow that a daemon runs at once; absent: no limit. */
+  /** Maximum number of runs of this workflow that a daemon or an engine runs at once; absent: no limit. */
   readonly maxConcurrent?: number;
   /** Maximum size of an output, in bytes; absent for the default. */
   readonly maxOutputBytes?: number;

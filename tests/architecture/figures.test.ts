@@ -27,8 +27,9 @@ const limits: Figures = {
   // And when large runs on Temporal continue in new executions, with what they carry.
   // And wf workers and wf doctor --engine, and a signal that ends wf run while its engine is away.
   // And what is late.
-  files: 629,
-  lines: 88_370,
+  // And src/engine/temporal/workflow/run-queue.ts: queues of runs on Temporal, with their workflow.
+  files: 633,
+  lines: 88_830,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

@@ -36,14 +36,22 @@ type WorkerOptions = {
 /** A worker; `directory`: that of its runs. */
 export type StartedWorker = RunningWf & { readonly name: string; readonly directory: string };
 
-/** Starts a server on a free port, with its database in the directory; resolves when it answers. */
-export async function startTemporal(directory: string, address = '127.0.0.1'): Promise<TemporalServer> {
+/**
+ * Starts a server on a free port, with its database in the directory; resolves when it answers. `settings`: of its dynamic
+ * configuration, as KEY=JSON.
+ */
+export async function startTemporal(
+  directory: string,
+  address = '127.0.0.1',
+  settings: readonly string[] = [],
+): Promise<TemporalServer> {
   const port = await freePort(address);
   const url = `temporal://${address}:${port}`;
   const database = ['--db-filename', join(directory, 'temporal.db')];
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=full'];
   const args = ['server', 'start-dev', '--headless', '--ip', address, '--port', String(port), '--log-level', 'error'];
-  const start = () => spawn(program ?? '', [...args, ...database, ...pragmas], { stdio: 'ignore' });
+  const dynamic = settings.flatMap((setting) => ['--dynamic-config-value', setting]);
+  const start = () => spawn(program ?? '', [...args, ...database, ...pragmas, ...dynamic], { stdio: 'ignore' });
   const end = async (running: ChildProcess) => {
     if (running.exitCode !== null || running.signalCode !== null) return;
     const exited = once(running, 'exit');

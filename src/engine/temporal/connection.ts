@@ -144,6 +144,15 @@ function refusalOf(cause: unknown, namespace: string): WfError {
     : new WfError('unreachable', `the engine refused: ${messageOf(cause)}`, { cause });
 }
 
+/** Handles the error of an engine that does not know a run, or no longer runs it. */
+export function ifGone<T>(otherwise: T): (error: unknown) => T {
+  return (error) => {
+    const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+    if (Number(code) === 5 || name === 'WorkflowNotFoundError') return otherwise;
+    throw error;
+  };
+}
+
 /** The release of the packages of Temporal that this program was built with. */
 const RELEASE = '1.24.0';
 

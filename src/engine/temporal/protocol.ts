@@ -1,4 +1,4 @@
-import type { CancelReason, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
+import type { CancelReason, LockHolder, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
@@ -12,6 +12,9 @@ export const CORE = 1;
 
 /** The type of the workflow of a run. */
 export const RUN_TYPE = `wf.run.${CORE}`;
+
+/** The type of the workflow of a queue of runs. It rises when the decisions of `RunQueue` change. */
+export const QUEUE_TYPE = 'wf.queue.1';
 
 /** The task queue of runs and of their attempts. */
 export const DEFAULT_QUEUE = 'wf';
@@ -38,6 +41,14 @@ export const NAMES = {
   answer: 'answer',
   progress: 'progress',
   events: 'events',
+  enterQueue: 'wf.enterQueue',
+  endedRuns: 'wf.endedRuns',
+  /** To a queue: a run asks for a slot, needs none any more, or waits only for approvals. */
+  enter: 'enter',
+  leave: 'leave',
+  hold: 'hold',
+  /** To a run, from a queue. */
+  queued: 'queued',
   /** Set when a run is killed: workers read it after they were asked to end an attempt. */
   killed: 'wfKilled',
 } as const;
@@ -49,13 +60,15 @@ export type EngineRun = {
   readonly at: number;
   /** How long a worker may be silent before its attempts are lost, in milliseconds. */
   readonly lostAfterMs: number;
+  /** The queues in which the run needs a slot, in the order in which it asks for them; absent: none. */
+  readonly queues?: readonly RunQueueRef[];
 };
 
 /**
  * The second argument of the workflow of a large run, which continues in a new execution with an empty history: what the
  * one before has left. `execution`: the number of the new one, 0 for the first of a run. `events`: those after the number
  * `after`; the events before are in the arguments of earlier executions. `limitMs`: what is left of the time limit of the
- * run; 0: it has none.
+ * run; 0: it has none. `queued`: its place in its queues; absent: it has none.
  */
 export type CarriedRun = {
   readonly execution: number;
@@ -67,7 +80,51 @@ export type CarriedRun = {
   readonly workers: readonly string[];
   readonly evaluated: PrepareReport['evaluated'];
   readonly limitMs: number;
+  readonly queued?: QueuedRun;
 };
+
+/** A queue of runs. `id`: of its workflow; `name`: for users; `limit`: the most runs at once. */
+export type RunQueueRef = { readonly id: string; readonly name: string; readonly limit: number };
+
+/** A run that asks for a slot. `startedAt`: by the clock of Temporal; runs that started earlier come first. */
+export type QueueEntry = {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly limit: number;
+  readonly startedAt: number;
+};
+
+/** A run in its queues, by their ids: those that it has asked, and in which it has a slot. `isHeld`: it has freed these. */
+export type QueuedRun = {
+  readonly asked: readonly string[];
+  readonly admitted: readonly string[];
+  readonly isHeld: boolean;
+};
+
+/** What a queue, by its `id`, tells a run. */
+export type QueuedNotice = { readonly queue: string } & (
+  | { readonly type: 'admitted' }
+  | { readonly type: 'blocked'; readonly holder: LockHolder | null }
+);
+
+/** The names of the calls of `QueueCalls`. */
+export type EnterQueue = (typeof NAMES)['enterQueue'];
+export type EndedRuns = (typeof NAMES)['endedRuns'];
+
+/** Calls of workflows to Temporal, made by the worker that executes the workflow, beside its slots. */
+export type QueueCalls = {
+  /** Asks a queue for a slot; starts the queue if it does not run. */
+  readonly [name in EnterQueue]: (queue: string, entry: QueueEntry) => Promise<void>;
+} & {
+  /** Returns those of the runs that have ended, or that Temporal does not know. */
+  readonly [name in EndedRuns]: (runIds: readonly string[]) => Promise<readonly string[]>;
+};
+
+/** The options of these calls: they are repeated until they succeed. */
+export const LOCAL_CALL = {
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: 500, maximumInterval: 10_000 },
+} as const;
 
 /** The first events of a run, which follow from its argument: no worker is needed for them. */
 export function openingEvents({ request, engine, at }: EngineRun): readonly RunEvent[] {

@@ -51,6 +51,11 @@ steps:
   - {name: short, command: sleep 60, timeoutSec: 0.3, continueOn: {failure: true}}
   - {name: again, command: echo round, repeatPolicy: {limit: 2, intervalSec: 0}}
 `,
+  'queue-with-an-approval': `
+queue: db
+maxConcurrent: 1
+steps: [{name: plan, command: echo plan, approval: {prompt: Go?, timeoutSec: 1}}]
+`,
 };
 
 const missing = Object.keys(texts).filter((name) => !existsSync(join(folder, `${name}.pb`)));

@@ -34,7 +34,7 @@ describeWith('temporal', hasTemporal, 'workers and callers that do not fit', () 
 
   function run(options: readonly string[]): RunningWf & { readonly home: string } {
     const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), 'steps: [{name: a, command: echo made}]');
+    writeFileSync(join(cwd, 'work.yaml'), 'queue: db\nsteps: [{name: a, command: echo made}]');
     const home = join(cwd, 'home');
     const args = ['run', 'work.yaml', '--engine', server.url, '--reporter', 'plain', ...options];
     const started = startWf(args, { cwd, env: { HOME: cwd, WF_HOME: home }, mergesErrors: true });

@@ -27,6 +27,11 @@ schedule: "* * * * *"
 steps: [{name: a, command: echo tick}]
 `;
 
+const turn = `
+queue: turns
+steps: [{name: plan, command: echo plan}, {name: waits, command: sleep 300}]
+`;
+
 /** A daemon in a home of its own, over the workflows that all of them share. */
 type Served = { readonly process: RunningWf; readonly url: string; readonly home: string };
 
@@ -41,7 +46,7 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     server = await startTemporal(directory);
     worker = await server.worker('one');
     mkdirSync(dags);
-    for (const [name, text] of Object.entries({ quick, deaf, approval, again, child }))
+    for (const [name, text] of Object.entries({ quick, deaf, approval, again, child, turn }))
       writeFileSync(join(dags, `${name}.yaml`), text);
   });
   afterAll(async () => {
@@ -121,6 +126,22 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     await crash(b);
     a.process.kill('SIGTERM');
     expect((await a.process.ended).code).toBe(0);
+  }, 120_000);
+
+  it('let their runs take turns in a queue', async () => {
+    const [a, b] = await Promise.all([serve('a0'), serve('b0')]);
+    await start(a, 'turn', 't1');
+    await expect.poll(() => journals(a)['t1'], { timeout: 30_000 }).toContain('"step.started"');
+    await start(b, 'turn', 't2');
+    await expect.poll(() => journals(b)['t2'], { timeout: 30_000 }).toContain('"run.blocked"');
+    expect(journals(b)['t2']).toMatch(/"type":"run.blocked",.*"why":"queue","name":"turns","holder":\{"runId":"t1"/);
+    expect(journals(b)['t2']).not.toContain('"run.started"');
+    expect((await ask(a, 'runs/t1/stop', {})).status).toBe(202);
+    await until(a, 't1', 'canceled');
+    await expect.poll(() => journals(b)['t2'], { timeout: 30_000 }).toContain('"step.started"');
+    expect((await ask(b, 'runs/t2/stop', {})).status).toBe(202);
+    await until(b, 't2', 'canceled');
+    await Promise.all([a, b].map(crash));
   }, 120_000);
 
   it('retry a failed run once', async () => {

@@ -3,7 +3,7 @@ import type { Connection, WorkflowHandle } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { RunEvent } from '#core/run/run.ts';
 import type { LogStore } from '#store/logs.ts';
-import type { EngineAccess } from '../connection.ts';
+import { type EngineAccess, ifGone } from '../connection.ts';
 import { firstEvents, type HistoryEvent, payloadValue, payloadValues, readHistory } from '../history.ts';
 import {
   type AttemptEndReport,
@@ -13,7 +13,6 @@ import {
   isAttemptReport,
   NAMES,
 } from '../protocol.ts';
-import { ifGone } from './start-run.ts';
 
 /** Where a mirror writes. */
 export type MirrorParts = {

@@ -1,8 +1,30 @@
 import type { Client, Connection } from '@temporalio/client';
 import { allSteps, type Workflow } from '#core/workflow.ts';
-import type { EngineAccess } from '../connection.ts';
+import type { RunRequest } from '../../engine.ts';
+import { type EngineAccess, ifGone } from '../connection.ts';
 import { firstEvents, payloadValue } from '../history.ts';
-import { DEFAULT_QUEUE, type EngineRun, RUN_TYPE } from '../protocol.ts';
+import { DEFAULT_QUEUE, type EngineRun, RUN_TYPE, type RunQueueRef } from '../protocol.ts';
+
+/** What a run of the engine needs besides its request. `queueSize`: the most runs of a queue at once, by its name. */
+export type EngineRunParts = Pick<EngineRun, 'engine' | 'at' | 'lostAfterMs'> & {
+  readonly keyId: string | null;
+  readonly queueSize: (name: string) => number;
+};
+
+/** The argument of the workflow of a run. */
+export function engineRun(request: RunRequest, { keyId, queueSize, ...own }: EngineRunParts): EngineRun {
+  const { name, queue, maxConcurrent } = request.workflow;
+  // Workers with another key cannot read the messages of a queue.
+  const idOf = (kind: 'queue' | 'workflow', of: string) => `wf.${kind}.${keyId === null ? '' : `${keyId}.`}${of}`;
+  // A run that waits for others of its workflow must not hold a slot that others need.
+  const queues: readonly RunQueueRef[] = [
+    ...(maxConcurrent === undefined
+      ? []
+      : [{ id: idOf('workflow', name), name: `${name} (maxConcurrent)`, limit: maxConcurrent }]),
+    ...(queue === undefined ? [] : [{ id: idOf('queue', queue), name: queue, limit: queueSize(queue) }]),
+  ];
+  return { request, ...own, ...(queues.length === 0 ? {} : { queues }) };
+}
 
 /** A worker that does not know a run of this number of attempts may need longer for a replay than the usual limit. */
 const LARGE_RUN = 1000;
@@ -42,13 +64,4 @@ export async function readStartedRun(access: EngineAccess<Connection>, runId: st
   const [first] = await firstEvents(access, { workflowId: runId }).catch(ifGone([]));
   const { input } = first?.workflowExecutionStartedEventAttributes ?? {};
   return ((await payloadValue(input, access.dataConverter.payloadCodecs ?? [])) as EngineRun | undefined) ?? null;
-}
-
-/** Handles the error of an engine that does not know a run, or no longer runs it. */
-export function ifGone<T>(otherwise: T): (error: unknown) => T {
-  return (error) => {
-    const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-    if (Number(code) === 5 || name === 'WorkflowNotFoundError') return otherwise;
-    throw error;
-  };
 }

@@ -10,13 +10,13 @@ import type { Clock } from '#system/clock.ts';
 import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { createSlots } from '#system/turns.ts';
 import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest } from '../../engine.ts';
-import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
+import { connectClient, type EngineAccess, type EngineSettings, ifGone, packages } from '../connection.ts';
 import { type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { refuseForeign, servingWorkers } from '../workers.ts';
 import { isAway } from './mirror.ts';
 import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
 import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
-import { ifGone, readStartedRun, startRun } from './start-run.ts';
+import { engineRun, readStartedRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What runs of engines need of this machine. */
@@ -28,6 +28,8 @@ export type TemporalEngineTools = {
   readonly clock: Clock;
   readonly processEnv: Environment;
   readonly lostAfterMs: number;
+  /** See `EngineRunParts`. */
+  readonly queueSize: (name: string) => number;
   /** How to reach the engine with an address. */
   readonly settingsOf: (url: string) => EngineSettings;
   /** Throws a `WfError` `usage` for an invalid id. */
@@ -126,14 +128,15 @@ class RunCopies {
   }
 
   async accept(request: RunRequest, engine: string): Promise<AcceptedRun> {
-    const { archive, checkId, clock, lostAfterMs, lasting, accepting } = this.#tools;
+    const { archive, checkId, clock, lasting, accepting } = this.#tools;
     const { runId, workflow } = request;
     checkId(runId);
     refuseUnsupported(workflow);
     if (archive.readCreated(runId) !== null) return { runId, isNew: false };
-    const run: EngineRun = { request, engine, at: clock.now(), lostAfterMs };
     await this.connect(engine);
     const reached = await this.#reach(engine);
+    const { keyId } = reached.access;
+    const run = engineRun(request, { ...this.#tools, engine, at: clock.now(), keyId });
     accepting?.(request);
     const isNew = await asked(
       engine,

@@ -10,13 +10,15 @@ import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protoco
 import { refuseForeign, servingWorkers } from '../workers.ts';
 import type { DecisionFailure } from './mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
-import { startRun } from './start-run.ts';
+import { engineRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What the host needs of this machine: where a run is stored. */
 export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | 'processEnv'> & {
   readonly settings: EngineSettings;
   readonly lostAfterMs: number;
+  /** See `EngineRunParts`. */
+  readonly queueSize: (name: string) => number;
 };
 
 /** A host of runs whose work is done by workers; `close` ends its connection. */
@@ -72,10 +74,11 @@ class EngineRunInHand {
 
   constructor(tools: Tools, request: RunRequest, watcher: RunWatcher) {
     const { workflow, runId } = request;
-    const { settings, lostAfterMs, clock } = tools;
+    const { settings, clock, access } = tools;
     refuseUnsupported(workflow);
     this.#tools = tools;
-    this.#run = { request, engine: settings.url, at: clock.now(), lostAfterMs };
+    const own = { engine: settings.url, at: clock.now(), keyId: access.keyId };
+    this.#run = engineRun(request, { ...tools, ...own });
     this.#watcher = watcher;
     const secrets = secretsOf(this.#run, tools.processEnv);
     const journal = createRunFiles(this.#run, secrets, { ...tools, url: settings.url });

@@ -18,7 +18,7 @@ export function refuseUnsupported(workflow: Workflow): void {
 }
 
 function ofWorkflow(workflow: Workflow): readonly Found[] {
-  const { notify = [], mailOn, smtp, container, file, dir, locks, queue, maxConcurrent } = workflow;
+  const { notify = [], mailOn, smtp, container, file, dir, locks } = workflow;
   const keys = [
     notify.length > 0 && 'notify',
     smtp !== null &&
@@ -26,8 +26,6 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
       'mailOn',
     container !== undefined && 'container',
     locks !== undefined && 'locks',
-    queue !== undefined && 'queue',
-    maxConcurrent !== undefined && 'maxConcurrent',
     file !== null && !file.startsWith(`${dir}/`) && 'dir',
   ];
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: null }]));

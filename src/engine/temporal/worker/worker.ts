@@ -20,6 +20,7 @@ import {
 import { identityText, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
+import { queueCalls } from './queue-calls.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
 
@@ -115,6 +116,7 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     activities: {
       [NAMES.prepare]: () => runs.prepare(),
       [NAMES.attempt]: (order: AttemptOrder) => runs.attempt(order),
+      ...queueCalls,
     },
     maxConcurrentActivityTaskExecutions: slots,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,

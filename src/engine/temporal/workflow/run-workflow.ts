@@ -19,8 +19,8 @@ import {
 import { withInstanceNodes } from '#core/fan-out/instances.ts';
 import { buildGraph } from '#core/graph.ts';
 import { failed } from '#core/run/outcome.ts';
-import type { Outcome, Outputs, RunEvent } from '#core/run/run.ts';
-import { initialRun, type RunState } from '#core/run/run-state.ts';
+import type { LockHolder, Outcome, Outputs, RunEvent } from '#core/run/run.ts';
+import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import type { Clock } from '#system/clock.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
 import { notStarted, type StepTask } from '../../driver/step-task.ts';
@@ -43,11 +43,16 @@ import {
   openingEvents,
   ownQueue,
   type PrepareReport,
+  type QueuedNotice,
   RUN_TYPE,
   type StopOrder,
   UNREADABLE,
 } from '../protocol.ts';
 import { Continuation, carriedRun } from './continuation.ts';
+import { QueueMembership } from './queue-membership.ts';
+
+/** By its type, `QUEUE_TYPE`. */
+export { queueWorkflow as 'wf.queue.1' } from './queue-workflow.ts';
 
 /** Orders that Temporal has at once; the others wait here. */
 const MAX_IN_FLIGHT = 500;
@@ -91,12 +96,18 @@ async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<Engine
   setHandler(defineSignal<[StopOrder]>(NAMES.stop), (order) => hosted.cancel(order));
   setHandler(defineSignal<[AnswerOrder]>(NAMES.answer), (answer) => hosted.answer(answer));
   setHandler(defineSignal<[AttemptProgress]>(NAMES.progress), (progress) => hosted.progress(progress));
+  setHandler(defineSignal<[QueuedNotice]>(NAMES.queued), (notice) => hosted.queues.take(notice));
   let left: CarriedRun | null = null;
-  do {
-    // It is looked at when nothing else is left to do: what comes before belongs to what the run carries.
-    await condition(() => hosted.hasFinished || hosted.isLeaving);
-    left = hosted.leave();
-  } while (left === null && !hosted.hasFinished);
+  try {
+    do {
+      // It is looked at when nothing else is left to do: what comes before belongs to what the run carries.
+      await condition(() => hosted.hasFinished || (hosted.isLeaving && hosted.queues.isDelivered));
+      left = hosted.leave();
+    } while (left === null && !hosted.hasFinished);
+  } finally {
+    // The next execution has the slots of this one.
+    if (left === null) await hosted.queues.leave();
+  }
   if (left === null) return hosted.result();
   const { workflow, trigger } = run.request;
   return makeContinueAsNewFunc<typeof runWorkflow>({
@@ -124,6 +135,7 @@ export { unknownRun as default };
 class TemporalRun {
   /** The run continues in a new execution: no attempt begins in this one. */
   isLeaving = false;
+  readonly queues: QueueMembership;
   readonly #run: EngineRun;
   readonly #driver: Driver;
   readonly #flights = new Set<Flight>();
@@ -163,6 +175,9 @@ class TemporalRun {
       for (const worker of workers) this.#workers.add(worker);
     }
     this.#driver = new Driver(run.request, this.#hosting());
+    const blocked = (name: string, holder: LockHolder | null) =>
+      this.#driver.note({ type: 'run.blocked', at: clock.now(), why: 'queue', name, holder });
+    this.queues = new QueueMembership(run.queues ?? [], workflow.name, blocked, carried?.queued);
   }
 
   begin(): void {
@@ -174,7 +189,7 @@ class TemporalRun {
     for (const event of openingEvents(this.#run)) this.#driver.note(event);
     for (const path of this.#run.request.dotenv?.missing ?? [])
       this.#warn({ step: null, message: `dotenv file "${path}" does not exist` });
-    this.#guard(this.#prepare());
+    this.#guard(this.#run.queues === undefined ? this.#prepare() : this.#enterQueues());
   }
 
   cancel(order: StopOrder): void {
@@ -230,6 +245,7 @@ class TemporalRun {
   #left(): CarriedRun | null {
     const { events, after, secrets, execution } = this.events(0);
     const { graph: _, ...state } = this.#state;
+    const queued = this.queues.carried;
     const all: CarriedRun = {
       execution: execution + 1,
       state,
@@ -240,6 +256,7 @@ class TemporalRun {
       workers: [...this.#workers],
       evaluated: this.#evaluated,
       limitMs: this.#driver.limitMs,
+      ...(queued === undefined ? {} : { queued }),
     };
     return carriedRun(all, this.#carried?.events.length ?? 0);
   }
@@ -255,7 +272,7 @@ class TemporalRun {
         return { events, stored: events.map((event) => ({ ...event, seq: 0 })) };
       },
       noticed: () => null,
-      decided: () => {},
+      decided: () => this.queues.hold(isHeld(this.#state)),
       ahead: () => 0,
       cleanUp: () => (this.#workers.size === 0 ? null : this.#cleanUp()),
       logsOf: () => ({ stdout: null, stderr: null }),
@@ -282,6 +299,17 @@ class TemporalRun {
         },
       },
     };
+  }
+
+  async #enterQueues(): Promise<void> {
+    try {
+      await this.#preparation.run(() => this.queues.enter());
+    } catch (error) {
+      // The run was stopped, and has ended.
+      if (isCancellation(error)) return;
+      throw error;
+    }
+    await this.#prepare();
   }
 
   async #prepare(): Promise<void> {
