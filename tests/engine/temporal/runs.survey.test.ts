@@ -239,7 +239,7 @@ steps:
     expect({ code, named: stderr.includes(problem) }).toEqual({ code: 2, named: true });
   });
 
-  it('go as the guide says', async () => {
+  it('go as the guide says', { timeout: 120_000 }, async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/more-than-one-machine.md'), 'utf8');
     const blocks = blocksOf(page).map((block) => ({
       ...block,
@@ -252,7 +252,7 @@ steps:
       if (own.startsWith('temporal server')) return `# ${own}`;
       // Workers and daemons serve until they are stopped.
       return own
-        .replace(/^wf worker.*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`)
+        .replace(/^wf worker .*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`)
         .replace(/^wf serve.*$/m, (line) => `timeout --preserve-status 15 ${line.replace('9000', '0')}`);
     });
     expect(played.map(({ code, exit }) => [code, exit]).filter(([code, exit]) => code !== exit)).toEqual([]);
