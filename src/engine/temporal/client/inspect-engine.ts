@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { messageOf, WfError } from '#system/errors.ts';
 import { connectClient, type EngineAccess, type EngineSettings } from '../connection.ts';
@@ -21,9 +22,9 @@ const MIN_RETENTION_S = 3 * 24 * 3600;
 /** Heartbeats and the search for workers compare times of two machines. */
 const MAX_CLOCK_OFFSET_MS = 2000;
 const CALL_MS = 10_000;
-/** How long the poll waits by which Temporal shows its time. */
-const CLOCK_POLL_MS = 3000;
-const CLOCK_LOOKS = 10;
+/** How long Temporal has to show its time. */
+const CLOCK_POLL_MS = 10_000;
+const CLOCK_PAUSE_MS = 50;
 
 /** Returns the workers of an engine. Throws a `WfError`: `usage`, `unreachable`. */
 export function listWorkers(settings: EngineSettings): Promise<readonly WorkerReport[]> {
@@ -108,12 +109,15 @@ async function clockOffset({ connection, namespace }: EngineAccess<Connection>):
     )
     .catch(() => null);
   try {
-    for (let look = 0; look < CLOCK_LOOKS; look += 1) {
+    while (Date.now() < sentAt + CLOCK_POLL_MS) {
       const { pollers } = await connection.withDeadline(Date.now() + CALL_MS, () =>
         workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: 2 }),
       );
       const { lastAccessTime } = pollers?.[0] ?? {};
-      if (!lastAccessTime) continue;
+      if (!lastAccessTime) {
+        await pause(CLOCK_PAUSE_MS);
+        continue;
+      }
       const at = Number(lastAccessTime.seconds ?? 0) * 1000 + (lastAccessTime.nanos ?? 0) / 1e6;
       // The poll arrived between the two times.
       const now = Date.now();
