@@ -34,7 +34,7 @@ export class LateTimers {
     this.#timers = timers;
   }
 
-  /** Replaces a timer; `time` null: there is none. */
+  /** Replaces a timer; `time` null: cancels it. */
   set(key: string | null, time: number | null, then: (at: number) => void): void {
     this.cancel(key);
     if (time !== null) this.#pending.set(key, this.#timers.at(time, then));

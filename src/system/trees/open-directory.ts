@@ -58,7 +58,7 @@ export class OpenDirectory {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Opens a directory in this one; null if it is none, or gone. Throws other system errors. */
+  /** Opens a directory in this one; null if it is no directory, or gone. Throws other system errors. */
   directory(name: string): OpenDirectory | null {
     const fd = this.#open(name, DIRECTORY);
     if (fd === null) return null;
@@ -66,7 +66,7 @@ export class OpenDirectory {
     return new OpenDirectory({ fd, path, parent: this, usesDescriptors: this.#usesDescriptors });
   }
 
-  /** Opens a regular file in this directory for reading; null if it is none, or gone. Throws other system errors. */
+  /** Opens a regular file in this directory for reading; null if it is no regular file, or gone. Throws other system errors. */
   file(name: string): number | null {
     const fd = this.#open(name, FILE);
     if (fd === null || fstatSync(fd).isFile()) return fd;
