@@ -28,8 +28,9 @@ const limits: Figures = {
   // And wf workers and wf doctor --engine, and a signal that ends wf run while its engine is away.
   // And what is late.
   // And src/engine/temporal/workflow/run-queue.ts: queues of runs on Temporal, with their workflow.
-  files: 633,
-  lines: 88_830,
+  // And src/engine/temporal/workflow/flights.ts, divided from the workflow of a run, with room for what is being built.
+  files: 646,
+  lines: 90_650,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   importsPerTenFiles: 63,

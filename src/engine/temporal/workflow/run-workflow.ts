@@ -1,7 +1,5 @@
 import {
-  ActivityCancellationType,
   ActivityFailure,
-  type ActivityOptions,
   ApplicationFailure,
   CancellationScope,
   condition,
@@ -9,36 +7,25 @@ import {
   defineSignal,
   isCancellation,
   makeContinueAsNewFunc,
-  proxyActivities,
   setHandler,
-  sleep,
-  TimeoutFailure,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import { withInstanceNodes } from '#core/fan-out/instances.ts';
 import { buildGraph } from '#core/graph.ts';
-import { failed } from '#core/run/outcome.ts';
-import type { LockHolder, Outcome, Outputs, RunEvent } from '#core/run/run.ts';
+import type { LockHolder, Outputs, RunEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
-import type { Clock } from '#system/clock.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
-import { notStarted, type StepTask } from '../../driver/step-task.ts';
+import type { StepTask } from '../../driver/step-task.ts';
 import {
   type AnswerOrder,
-  type AttemptEndReport,
-  type AttemptOrder,
   type AttemptProgress,
-  attemptId,
   type CarriedRun,
   type CleanUpOrder,
-  DEFAULT_QUEUE,
   type EngineEvents,
   type EngineResult,
   type EngineRun,
   type EngineWarning,
-  isAttemptReport,
-  lostOutcome,
   NAMES,
   openingEvents,
   ownQueue,
@@ -46,47 +33,17 @@ import {
   type QueuedNotice,
   RUN_TYPE,
   type StopOrder,
-  UNREADABLE,
 } from '../protocol.ts';
-import { Continuation, carriedRun } from './continuation.ts';
+import { clock, reasonOf, scheduleActivity, scheduleWork } from './activities.ts';
+import { carriedRun } from './continuation.ts';
+import { Flights, type Report } from './flights.ts';
 import { QueueMembership } from './queue-membership.ts';
 
 /** By its type, `QUEUE_TYPE`. */
 export { queueWorkflow as 'wf.queue.1' } from './queue-workflow.ts';
 
-/** Orders that Temporal has at once; the others wait here. */
-const MAX_IN_FLIGHT = 500;
-/** Waits between orders that workers with another key cannot read. */
-const MAX_UNREAD_WAIT_MS = 30_000;
-/** No limit of Temporal ends an attempt: steps have their own. */
-const UNLIMITED = '87600 hours';
 /** How long the end of a run waits for a worker to end what its steps left behind. */
 const CLEAN_UP_PATIENCE = '30 seconds';
-/** The ends of logs in the reports of a run, together, stay below the 50 MB of a history. */
-const LOG_BYTES = { all: 16 * 1024 * 1024, most: 64 * 1024, least: 2 * 1024 };
-
-/** Time and timers of the workflow, which are the same when it is replayed. */
-const clock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => Date.now(),
-  setTimer: (at, callback) => {
-    const scope = new CancellationScope();
-    within(scope, () => sleep(Math.max(1, at - Date.now()))).then(callback, () => {});
-    return () => scope.cancel();
-  },
-};
-
-/** An attempt that Temporal has, or that waits for its turn. */
-type Flight = {
-  readonly step: string;
-  readonly fanOut: string | undefined;
-  readonly scope: CancellationScope;
-  readonly begin: () => void;
-  readonly end: (report: Report) => void;
-};
-
-/** What came of an attempt: the report of its worker, or the outcome without one. */
-type Report = AttemptEndReport | { readonly outcome: Outcome };
 
 /** The workflow of a run. Fails, without a retry, on an internal error. `carried`: of a run that is continued. */
 async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<EngineResult> {
@@ -133,18 +90,11 @@ export { unknownRun as default };
 
 /** One run: the host of its driver. Attempts are activities on workers. */
 class TemporalRun {
-  /** The run continues in a new execution: no attempt begins in this one. */
-  isLeaving = false;
   readonly queues: QueueMembership;
   readonly #run: EngineRun;
   readonly #driver: Driver;
-  readonly #flights = new Set<Flight>();
-  /** Those of `#flights` that Temporal does not have yet. */
-  readonly #waiting = new Set<Flight>();
-  readonly #continuation = new Continuation();
+  readonly #flights: Flights;
   readonly #carried: CarriedRun | null;
-  /** Ends a pause in which no attempt begins. */
-  #pause: (() => void) | null = null;
   #state: RunState;
   readonly #events: RunEvent[];
   #evaluated: CarriedRun['evaluated'] = null;
@@ -175,6 +125,14 @@ class TemporalRun {
       for (const worker of workers) this.#workers.add(worker);
     }
     this.#driver = new Driver(run.request, this.#hosting());
+    this.#flights = new Flights({
+      lostAfterMs: run.lostAfterMs,
+      outputs: () => this.#outputs,
+      ended: (task, report) => this.#ended(task, report),
+      warn: (warning) => this.#warn(warning),
+      lost: (worker) => this.#workers.delete(worker),
+      fail: (error) => this.#fail(error),
+    });
     const blocked = (name: string, holder: LockHolder | null) =>
       this.#driver.note({ type: 'run.blocked', at: clock.now(), why: 'queue', name, holder });
     this.queues = new QueueMembership(run.queues ?? [], workflow.name, blocked, carried?.queued);
@@ -189,7 +147,8 @@ class TemporalRun {
     for (const event of openingEvents(this.#run)) this.#driver.note(event);
     for (const path of this.#run.request.dotenv?.missing ?? [])
       this.#warn({ step: null, message: `dotenv file "${path}" does not exist` });
-    this.#guard(this.#run.queues === undefined ? this.#prepare() : this.#enterQueues());
+    const opened = this.#run.queues === undefined ? this.#prepare() : this.#enterQueues();
+    opened.catch((error: unknown) => this.#fail(error));
   }
 
   cancel(order: StopOrder): void {
@@ -215,6 +174,11 @@ class TemporalRun {
     return { events, after, secrets: [...this.#secrets], execution, known: this.#known };
   }
 
+  /** Nothing is in flight, and it is time to continue in a new execution. */
+  get isLeaving(): boolean {
+    return this.#flights.isLeaving;
+  }
+
   get hasFinished(): boolean {
     return this.#hasFinished || this.#failure !== null;
   }
@@ -234,11 +198,7 @@ class TemporalRun {
   leave(): CarriedRun | null {
     if (this.hasFinished || !this.isLeaving) return null;
     const left = this.#driver.isOver ? null : this.#left();
-    if (left === null) {
-      this.isLeaving = false;
-      if (this.#pause === null) this.#beginNext();
-      else this.#pause();
-    }
+    if (left === null) this.#flights.stay();
     return left;
   }
 
@@ -276,17 +236,15 @@ class TemporalRun {
       ahead: () => 0,
       cleanUp: () => (this.#workers.size === 0 ? null : this.#cleanUp()),
       logsOf: () => ({ stdout: null, stderr: null }),
-      fail: (error) => {
-        this.#failure ??= { error };
-      },
+      fail: (error) => this.#fail(error),
       orders: {
-        attempt: (task) => this.#attempt(task),
-        end: (step) => this.#cancel((flight) => flight.step === step),
-        stop: (fanOut) => this.#cancel((flight) => fanOut === undefined || flight.fanOut === fanOut),
+        attempt: (task) => this.#flights.make(task),
+        end: (step) => this.#flights.cancel((flight) => flight.step === step),
+        stop: (fanOut) => this.#flights.cancel((flight) => fanOut === undefined || flight.fanOut === fanOut),
         stopPreparation: () => this.#preparation.cancel(),
         kill: () => {
           upsertMemo({ [NAMES.killed]: true });
-          this.#cancel(() => true);
+          this.#flights.cancel(() => true);
         },
         set: (outputs) => {
           this.#outputs = { ...this.#outputs, ...outputs };
@@ -313,9 +271,14 @@ class TemporalRun {
   }
 
   async #prepare(): Promise<void> {
+    const { lostAfterMs } = this.#run;
     try {
       const { prepared, evaluated, secrets, warnings, worker } = await this.#preparation.run(() =>
-        this.#activity<PrepareReport>(NAMES.prepare, { id: NAMES.prepare, attempts: Number.POSITIVE_INFINITY }),
+        scheduleWork<PrepareReport>(NAMES.prepare, {
+          id: NAMES.prepare,
+          attempts: Number.POSITIVE_INFINITY,
+          lostAfterMs,
+        }),
       );
       this.#workers.add(worker);
       this.#evaluated = evaluated;
@@ -329,129 +292,12 @@ class TemporalRun {
     }
   }
 
-  /** Makes an attempt, in its turn, and posts what came of it. */
-  #attempt(task: StepTask): void {
-    const { name, instanceOf } = task.step;
-    const flight: Flight = {
-      step: name,
-      fanOut: instanceOf,
-      scope: new CancellationScope(),
-      begin: () => {
-        this.#waiting.delete(flight);
-        const pauseMs = this.#continuation.count();
-        if (pauseMs !== null) this.#holdBack(pauseMs);
-        const logBytes = Math.floor(LOG_BYTES.all / this.#continuation.attempts);
-        const order: AttemptOrder = {
-          task,
-          outputs: this.#outputs,
-          logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
-        };
-        this.#order(order, flight.scope, flight.end);
-      },
-      end: (report) => {
-        this.#flights.delete(flight);
-        if (this.#inFlight === 0) this.isLeaving ||= this.#continuation.isDue(workflowInfo().continueAsNewSuggested);
-        this.#beginNext();
-        if ('outcome' in report) {
-          const own = { at: clock.now(), step: name, attempt: task.number };
-          this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
-        } else this.progress(report);
-      },
-    };
-    this.#flights.add(flight);
-    this.#waiting.add(flight);
-    this.#beginNext();
-  }
-
-  get #inFlight(): number {
-    return this.#flights.size - this.#waiting.size;
-  }
-
-  /** Lets the attempt begin that has waited longest, if one may. */
-  #beginNext(): void {
-    const [next] = this.#waiting;
-    if (next !== undefined && this.#pause === null && !this.isLeaving && this.#inFlight < MAX_IN_FLIGHT) next.begin();
-  }
-
-  /** Lets no attempt begin for a while, until those in flight have ended. */
-  #holdBack(pauseMs: number): void {
-    const end = () => {
-      this.#pause = null;
-      for (let left = this.#waiting.size; left > 0; left -= 1) this.#beginNext();
-    };
-    const cancel = Number.isFinite(pauseMs) ? clock.setTimer(clock.now() + pauseMs, end) : () => {};
-    this.#pause = () => {
-      cancel();
-      end();
-    };
-  }
-
-  /**
-   * An attempt is ordered again if its worker died before it began, or cannot read it; and one that reads the items of a
-   * fan-out, which has no number of its own to retry, if it was lost. Acts on a result at once, without a promise in
-   * between: a worker may get two results together or, if it answered a query between them, one after the other, and
-   * its decisions must have the same order.
-   */
-  #order(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread = 0): void {
-    const { step, number } = order.task;
-    const isFanOut = step.fanOut !== undefined;
-    const again = () => this.#order(order, scope, done, unread);
-    const activity = within(scope, () =>
-      this.#activity<unknown>(NAMES.attempt, { id: attemptId(step.name, number), attempts: 1, order }),
-    );
-    const ended = activity.then(
-      (report) => {
-        if (!isAttemptReport(report)) done({ outcome: failed('a worker sent a report that cannot be read') });
-        else if (isFanOut && wasLost(report)) again();
-        else done(report);
-      },
-      (error: unknown) => {
-        if (isCancellation(error)) return done({ outcome: notStarted });
-        if (!(error instanceof ActivityFailure)) throw error;
-        const { cause } = error;
-        if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
-          if (unread === 0) this.#warn({ step: step.name, message: `a worker cannot read it: ${cause.message}` });
-          return this.#orderLater(order, scope, done, unread + 1);
-        }
-        if (!(cause instanceof TimeoutFailure)) return done({ outcome: failed(reasonOf(error)) });
-        const worker: unknown = cause.lastHeartbeatDetails;
-        if (typeof worker !== 'string' || isFanOut) return again();
-        // Its guard has ended its processes, or the next worker on its machine does.
-        this.#workers.delete(worker);
-        done({ outcome: lostOutcome(`the worker "${worker}" was lost`) });
-      },
-    );
-    this.#guard(ended);
-  }
-
-  #orderLater(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread: number): void {
-    const waited = within(scope, () => sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS))).then(
-      () => this.#order(order, scope, done, unread),
-      () => done({ outcome: notStarted }),
-    );
-    this.#guard(waited);
-  }
-
-  #activity<T>(
-    type: string,
-    { id, attempts, order }: { readonly id: string; readonly attempts: number; readonly order?: AttemptOrder },
-  ): Promise<T> {
-    const { lostAfterMs } = this.#run;
-    return scheduleActivity<T>(type, order === undefined ? [] : [order], {
-      activityId: id,
-      taskQueue: DEFAULT_QUEUE,
-      startToCloseTimeout: UNLIMITED,
-      heartbeatTimeout: lostAfterMs,
-      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-      retry: { maximumAttempts: attempts, initialInterval: 1000, maximumInterval: 10_000 },
-    });
-  }
-
-  #cancel(isMeant: (flight: Flight) => boolean): void {
-    for (const flight of [...this.#flights].filter(isMeant)) {
-      if (this.#waiting.delete(flight)) flight.end({ outcome: notStarted });
-      else flight.scope.cancel();
-    }
+  /** Posts what came of an attempt. */
+  #ended({ step, number }: StepTask, report: Report): void {
+    if ('outcome' in report) {
+      const own = { at: clock.now(), step: step.name, attempt: number };
+      this.#driver.post({ type: 'attempt-ended', ...own, outcome: report.outcome, facts: {} });
+    } else this.progress(report);
   }
 
   /** Ends what steps left behind, on each worker that made attempts; one that does not answer has its guard. */
@@ -488,35 +334,7 @@ class TemporalRun {
     this.#driver.note({ type: 'run.warned', at: clock.now(), step, message });
   }
 
-  #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
   }
-}
-
-function wasLost({ inputs }: AttemptEndReport): boolean {
-  const last = inputs.at(-1);
-  return last?.type === 'attempt-ended' && last.outcome.status === 'failed' && last.outcome.reason === 'lost';
-}
-
-function reasonOf({ cause, message }: ActivityFailure): string {
-  return cause instanceof ApplicationFailure ? cause.message : (cause?.message ?? message);
-}
-
-/** The promise that `work` returned in the scope. That of `scope.run` is settled later, and how much later differs. */
-function within<T>(scope: CancellationScope, work: () => Promise<T>): Promise<T> {
-  let started: Promise<T> | undefined;
-  const run = scope.run(() => {
-    started = work();
-    return started;
-  });
-  run.catch(() => {});
-  return started ?? run;
-}
-
-function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
-  const activity = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<T>>>(options)[type];
-  if (activity === undefined) throw new Error(`there is no activity "${type}"`);
-  return activity(...args);
 }

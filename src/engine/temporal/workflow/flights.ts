@@ -1,0 +1,202 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  sleep,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome, Outputs } from '#core/run/run.ts';
+import { notStarted, type StepTask } from '../../driver/step-task.ts';
+import {
+  type AttemptEndReport,
+  type AttemptOrder,
+  attemptId,
+  type EngineWarning,
+  isAttemptReport,
+  lostOutcome,
+  NAMES,
+  UNREADABLE,
+} from '../protocol.ts';
+import { clock, reasonOf, scheduleWork, within } from './activities.ts';
+import { Continuation } from './continuation.ts';
+
+/** Orders that Temporal has at once; the others wait here. */
+const MAX_IN_FLIGHT = 500;
+/** Waits between orders that workers with another key cannot read. */
+const MAX_UNREAD_WAIT_MS = 30_000;
+/** The ends of logs in the reports of a run, together, stay below the 50 MB of a history. */
+const LOG_BYTES = { all: 16 * 1024 * 1024, most: 64 * 1024, least: 2 * 1024 };
+
+/** An attempt that Temporal has, or that waits for its turn. */
+type Flight = {
+  readonly step: string;
+  readonly fanOut: string | undefined;
+  readonly scope: CancellationScope;
+  readonly begin: () => void;
+  readonly end: (report: Report) => void;
+};
+
+/** What came of an attempt: the report of its worker, or the outcome without one. */
+export type Report = AttemptEndReport | { readonly outcome: Outcome };
+
+/** The run that the attempts belong to. */
+export type FlightsHost = {
+  /** How long a worker may be silent, in milliseconds. */
+  readonly lostAfterMs: number;
+  /** The variables that were set since the evaluation of the run. */
+  readonly outputs: () => Outputs;
+  readonly ended: (task: StepTask, report: Report) => void;
+  readonly warn: (warning: EngineWarning) => void;
+  /** A worker was lost: it has nothing of the run any more. */
+  readonly lost: (worker: string) => void;
+  /** Called with an internal error. */
+  readonly fail: (error: unknown) => void;
+};
+
+/**
+ * The attempts of a run that are in flight: activities on workers. Also holds attempts back until the run continues in a
+ * new execution.
+ */
+export class Flights {
+  /** The run continues in a new execution: no attempt begins in this one. */
+  isLeaving = false;
+  readonly #host: FlightsHost;
+  readonly #flights = new Set<Flight>();
+  /** Those of `#flights` that Temporal does not have yet. */
+  readonly #waiting = new Set<Flight>();
+  readonly #continuation = new Continuation();
+  /** Ends a pause in which no attempt begins. */
+  #pause: (() => void) | null = null;
+
+  constructor(host: FlightsHost) {
+    this.#host = host;
+  }
+
+  /** Makes an attempt, in its turn, and reports what came of it. */
+  make(task: StepTask): void {
+    const { name, instanceOf } = task.step;
+    const flight: Flight = {
+      step: name,
+      fanOut: instanceOf,
+      scope: new CancellationScope(),
+      begin: () => {
+        this.#waiting.delete(flight);
+        const pauseMs = this.#continuation.count();
+        if (pauseMs !== null) this.#holdBack(pauseMs);
+        const logBytes = Math.floor(LOG_BYTES.all / this.#continuation.attempts);
+        const order: AttemptOrder = {
+          task,
+          outputs: this.#host.outputs(),
+          logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
+        };
+        this.#order(order, flight.scope, flight.end);
+      },
+      end: (report) => {
+        this.#flights.delete(flight);
+        if (this.#inFlight === 0) this.isLeaving ||= this.#continuation.isDue(workflowInfo().continueAsNewSuggested);
+        this.#beginNext();
+        this.#host.ended(task, report);
+      },
+    };
+    this.#flights.add(flight);
+    this.#waiting.add(flight);
+    this.#beginNext();
+  }
+
+  get #inFlight(): number {
+    return this.#flights.size - this.#waiting.size;
+  }
+
+  /** Lets the attempt begin that has waited longest, if one may. */
+  #beginNext(): void {
+    const [next] = this.#waiting;
+    if (next !== undefined && this.#pause === null && !this.isLeaving && this.#inFlight < MAX_IN_FLIGHT) next.begin();
+  }
+
+  /** Lets no attempt begin for a while, until those in flight have ended. */
+  #holdBack(pauseMs: number): void {
+    const end = () => {
+      this.#pause = null;
+      for (let left = this.#waiting.size; left > 0; left -= 1) this.#beginNext();
+    };
+    const cancel = Number.isFinite(pauseMs) ? clock.setTimer(clock.now() + pauseMs, end) : () => {};
+    this.#pause = () => {
+      cancel();
+      end();
+    };
+  }
+
+  /**
+   * An attempt is ordered again if its worker died before it began, or cannot read it; and one that reads the items of a
+   * fan-out, which has no number of its own to retry, if it was lost. Acts on a result at once, without a promise in
+   * between: a worker may get two results together or, if it answered a query between them, one after the other, and
+   * its decisions must have the same order.
+   */
+  #order(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread = 0): void {
+    const { step, number } = order.task;
+    const { lostAfterMs } = this.#host;
+    const isFanOut = step.fanOut !== undefined;
+    const again = () => this.#order(order, scope, done, unread);
+    const activity = within(scope, () =>
+      scheduleWork<unknown>(NAMES.attempt, { id: attemptId(step.name, number), attempts: 1, lostAfterMs, order }),
+    );
+    const ended = activity.then(
+      (report) => {
+        if (!isAttemptReport(report)) done({ outcome: failed('a worker sent a report that cannot be read') });
+        else if (isFanOut && wasLost(report)) again();
+        else done(report);
+      },
+      (error: unknown) => {
+        if (isCancellation(error)) return done({ outcome: notStarted });
+        if (!(error instanceof ActivityFailure)) throw error;
+        const { cause } = error;
+        if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
+          if (unread === 0) this.#host.warn({ step: step.name, message: `a worker cannot read it: ${cause.message}` });
+          return this.#orderLater(order, scope, done, unread + 1);
+        }
+        if (!(cause instanceof TimeoutFailure)) return done({ outcome: failed(reasonOf(error)) });
+        const worker: unknown = cause.lastHeartbeatDetails;
+        if (typeof worker !== 'string' || isFanOut) return again();
+        // Its guard has ended its processes, or the next worker on its machine does.
+        this.#host.lost(worker);
+        done({ outcome: lostOutcome(`the worker "${worker}" was lost`) });
+      },
+    );
+    this.#watch(ended);
+  }
+
+  #orderLater(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread: number): void {
+    const waited = within(scope, () => sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS))).then(
+      () => this.#order(order, scope, done, unread),
+      () => done({ outcome: notStarted }),
+    );
+    this.#watch(waited);
+  }
+
+  /** Cancels attempts; those that wait for their turn end at once. */
+  cancel(isMeant: (flight: Pick<Flight, 'step' | 'fanOut'>) => boolean): void {
+    for (const flight of [...this.#flights].filter(isMeant)) {
+      if (this.#waiting.delete(flight)) flight.end({ outcome: notStarted });
+      else flight.scope.cancel();
+    }
+  }
+
+  /** The run does not continue in a new execution now: what was held back begins. */
+  stay(): void {
+    this.isLeaving = false;
+    if (this.#pause === null) this.#beginNext();
+    else this.#pause();
+  }
+
+  #watch(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#host.fail(error));
+  }
+}
+
+function wasLost({ inputs }: AttemptEndReport): boolean {
+  const last = inputs.at(-1);
+  return last?.type === 'attempt-ended' && last.outcome.status === 'failed' && last.outcome.reason === 'lost';
+}
