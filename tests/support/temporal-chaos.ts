@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * A script that appends to a file of its step in `$NOTES`, outside of `wf`: its begin and its end with the number of the
- * attempt, and each process of an earlier attempt that still exists. Processes are noted with the time of their start, since
+ * attempt, and each process of an earlier attempt that still exists. It prints what it did. Processes are noted with the time of their start, since
  * their numbers come again. `seconds`: how long it takes, as an expression of the shell.
  */
 export function notedScript(seconds: string, indent: string): string {
@@ -17,6 +17,7 @@ export function notedScript(seconds: string, indent: string): string {
     `sleep ${seconds} &`,
     'echo "child $WF_ATTEMPT $! $(started $!)" >> "$notes"',
     'wait $!',
+    'echo "did $WF_STEP $WF_ATTEMPT"',
     'echo "end $WF_ATTEMPT" >> "$notes"',
   ];
   return lines.map((line) => `${indent}${line}`).join('\n');

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,9 +8,11 @@ import type { RunState } from '#core/run/run-state.ts';
 import { newRunId } from '#service/service.ts';
 import { runRequest } from '#service/start-runs.ts';
 import { getWorkflow } from '#service/workflows.ts';
+import { daemonUrl } from '../../support/daemon.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, type StartedWorker, startTemporal } from '../../support/temporal.ts';
 import { guardOf, notedScript, processesOf, readNotes } from '../../support/temporal-chaos.ts';
+import { startWf } from '../../support/wf.ts';
 
 /** `npm run chaos` asks for the long one. */
 const isFull = process.env['WF_CHAOS'] === 'full';
@@ -34,7 +36,9 @@ ${step('each', { depends: 'two', more: 'parallel: {items: [a, b, c]}' })}
 ${step('four', { depends: '[long, each]' })}${step('five', { depends: 'four' })}`;
 
 describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} kill -9`, () => {
-  it('all succeed; no attempt begins twice or overlaps another, nothing is left', { timeout: 7_200_000 }, async () => {
+  it('all succeed; no attempt begins twice or overlaps another, two copies are equal, nothing is left', {
+    timeout: 7_200_000,
+  }, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
     // After a failure the long one leaves its files.
     onTestFinished(({ task }) => {
@@ -52,6 +56,17 @@ describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} k
     const loaded = getWorkflow({ text: Buffer.from(text) }, workflowDirectories(config));
     const host = await openEngineHost(config, { url: server.url, keepHistory: true });
 
+    // A daemon copies the runs too.
+    const serve = async () => {
+      const home = { HOME: directory, WF_HOME: join(directory, 'daemon') };
+      const args = ['serve', '--port', '0', '--dags', notes, '--engine', server.url];
+      const process = startWf(args, { cwd: directory, env: home, mergesErrors: true });
+      onTestFinished(() => process.kill('SIGKILL'));
+      await daemonUrl(process);
+      return process;
+    };
+    let daemon = await serve();
+
     const ended: RunState[] = [];
     let started = 0;
     const beginNext = async (): Promise<void> => {
@@ -63,13 +78,19 @@ describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} k
     };
     const all = Promise.all(Array.from({ length: OPEN_RUNS }, beginNext));
 
-    const kills = { worker: 0, guard: 0, both: 0, server: 0 };
+    const kills = { worker: 0, guard: 0, both: 0, server: 0, daemon: 0 };
     const kill = async (number: number) => {
       const index = number % workers.length;
       const worker = workers[index] as StartedWorker;
-      const kind = (['worker', 'guard', 'worker', 'both', 'server'] as const)[number % 5] ?? 'worker';
+      const kind = (['worker', 'guard', 'worker', 'both', 'server', 'daemon'] as const)[number % 6] ?? 'worker';
       kills[kind] += 1;
       if (kind === 'server') return server.restart();
+      if (kind === 'daemon') {
+        daemon.kill('SIGKILL');
+        await daemon.ended;
+        daemon = await serve();
+        return;
+      }
       if (kind !== 'worker') {
         await expect.poll(() => guardOf(worker.pid)).not.toBeNull();
         process.kill(guardOf(worker.pid) ?? 0, 'SIGKILL');
@@ -88,6 +109,10 @@ describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} k
     }
     await all;
     await host.close();
+    const [own, copies] = ['home', 'daemon'].map((home) => join(directory, home, 'runs'));
+    await expect.poll(() => differencesOf(own ?? '', copies ?? ''), { timeout: 120_000, interval: 2000 }).toEqual([]);
+    daemon.kill('SIGTERM');
+    await daemon.ended;
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
 
@@ -96,7 +121,44 @@ describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} k
     expect({
       ...found,
       failed: ended.flatMap(({ status, message }) => (status === 'succeeded' ? [] : [message])),
+      copied: [...filesOf(copies ?? '').keys()].filter((name) => name.endsWith('.jsonl')).length,
+      logs: incompleteLogs(own ?? ''),
       processes: processesOf(notes),
-    }).toEqual({ steps: RUNS * STEPS, unfinished: [], doubled: [], overlapping: [], failed: [], processes: [] });
+    }).toEqual({
+      steps: RUNS * STEPS,
+      unfinished: [],
+      doubled: [],
+      overlapping: [],
+      failed: [],
+      copied: RUNS,
+      logs: [],
+      processes: [],
+    });
   });
 });
+
+/** The files of runs, with their texts, by their paths: journals and logs. */
+function filesOf(runs: string): ReadonlyMap<string, string> {
+  const names = readdirSync(runs, { recursive: true, encoding: 'utf8' });
+  const meant = names.filter((name) => name.endsWith('/journal.jsonl') || /\/logs\/.*\.(out|err)$/.test(name));
+  return new Map(meant.map((name) => [name, readFileSync(join(runs, name), 'utf8')]));
+}
+
+/** The files that two copies of the same runs do not have alike. */
+function differencesOf(one: string, other: string): readonly string[] {
+  const [these, those] = [filesOf(one), filesOf(other)];
+  const names = new Set([...these.keys(), ...those.keys()]);
+  return [...names].filter((name) => these.get(name) !== those.get(name));
+}
+
+/** The runs whose logs do not have what each of their steps has printed. */
+function incompleteLogs(runs: string): readonly string[] {
+  const printed = new Map<string, Set<string>>();
+  for (const [name, text] of filesOf(runs)) {
+    const [run = ''] = name.split('/');
+    const steps = printed.get(run) ?? new Set();
+    printed.set(run, steps);
+    if (!name.endsWith('.jsonl')) for (const [, step = ''] of text.matchAll(/did (\S+) \d+/g)) steps.add(step);
+  }
+  return [...printed].flatMap(([run, { size }]) => (size === STEPS ? [] : [`${run}: ${size} of ${STEPS}`]));
+}
