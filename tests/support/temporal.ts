@@ -36,22 +36,29 @@ type WorkerOptions = {
 /** A worker; `directory`: that of its runs. */
 export type StartedWorker = RunningWf & { readonly name: string; readonly directory: string };
 
-/**
- * Starts a server on a free port, with its database in the directory; resolves when it answers. `settings`: of its dynamic
- * configuration, as KEY=JSON.
- */
+/** How a server is started. */
+type ServerOptions = {
+  /** Where it is started instead of here, with the address under which all reach it. */
+  readonly at?: { readonly through: readonly string[]; readonly address: string };
+  /** Of its dynamic configuration, as KEY=JSON. */
+  readonly settings?: readonly string[];
+};
+
+/** Starts a server on a free port, with its database in the directory; resolves when it answers. */
 export async function startTemporal(
   directory: string,
-  address = '127.0.0.1',
-  settings: readonly string[] = [],
+  { at, settings = [] }: ServerOptions = {},
 ): Promise<TemporalServer> {
-  const port = await freePort(address);
+  const { through, address } = at ?? { through: [], address: '127.0.0.1' };
+  const port = await freePort();
   const url = `temporal://${address}:${port}`;
   const database = ['--db-filename', join(directory, 'temporal.db')];
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=full'];
-  const args = ['server', 'start-dev', '--headless', '--ip', address, '--port', String(port), '--log-level', 'error'];
+  const listened = at === undefined ? address : '0.0.0.0';
+  const args = ['server', 'start-dev', '--headless', '--ip', listened, '--port', String(port), '--log-level', 'error'];
   const dynamic = settings.flatMap((setting) => ['--dynamic-config-value', setting]);
-  const start = () => spawn(program ?? '', [...args, ...database, ...pragmas, ...dynamic], { stdio: 'ignore' });
+  const [first = '', ...words] = [...through, program ?? '', ...args, ...database, ...pragmas, ...dynamic];
+  const start = () => spawn(first, words, { stdio: 'ignore' });
   const end = async (running: ChildProcess) => {
     if (running.exitCode !== null || running.signalCode !== null) return;
     const exited = once(running, 'exit');
@@ -105,8 +112,8 @@ async function answering(url: string): Promise<void> {
 }
 
 /** A port that was free a moment ago: the server cannot choose one. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();

@@ -190,7 +190,7 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
   }, async () => {
     const place = mkdtempSync(join(directory, 'continues-'));
     // The server suggests it from the first event on, so each run continues after each attempt.
-    const own = await startTemporal(place, '127.0.0.1', ['limit.historyCount.suggestContinueAsNew=1']);
+    const own = await startTemporal(place, { settings: ['limit.historyCount.suggestContinueAsNew=1'] });
     onTestFinished(own.close);
     await own.worker('continues', { args: ['--slots', '10'] });
     const { start, finish, log, shared } = machines('queue: moves', { engine: own.url });

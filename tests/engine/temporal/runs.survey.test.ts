@@ -202,6 +202,12 @@ steps:
     expect({ code, lost: stdout.includes('did not reach the engine') }).toEqual({ code: 0, lost: true });
   });
 
+  it('record the result of a step that runs for much longer than a lost worker is waited for', async () => {
+    const started = run('steps: [{name: long, command: sleep 10}]', ['--lost-after', '2']);
+    const { code, stdout } = await started.ended;
+    expect({ code, isLost: stdout.includes('lost') }).toEqual({ code: 0, isLost: false });
+  });
+
   it('say that no worker takes their steps, and wait for one', () => {
     expect(waited).toMatchObject({ code: 0, stdout: expect.stringContaining('no worker serves the queue "wf"') });
   });

@@ -279,18 +279,23 @@ class WorkerRuns {
   /** The heartbeat of the activity of this call. */
   async #beating(run: EngineRun, on: Pick<HeartbeatParts, 'onEnd' | 'onLost'>): Promise<Heartbeat> {
     const { Context } = await packages.activity();
-    const { taskToken } = Context.current().info;
+    const context = Context.current();
+    const { taskToken } = context.info;
     const { connection, namespace } = this.#access;
     const { name, host } = this.#parts;
+    const { lostAfterMs } = run;
+    const begunAt = host.clock.elapsed();
     const [codec] = this.#access.dataConverter.payloadCodecs ?? [];
     const details = { payloads: (await codec?.encode([jsonPayload(name)])) ?? [] };
     const send = async (limitMs: number) => {
       const { cancelRequested } = await connection.withDeadline(Date.now() + limitMs, () =>
         connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity: name, taskToken, details }),
       );
+      // The library drops the result of an attempt that has sent none of its own heartbeats for longer than `lostAfterMs`.
+      if (host.clock.elapsed() - begunAt > lostAfterMs / 2) context.heartbeat(name);
       return cancelRequested === true;
     };
-    return new Heartbeat({ clock: host.clock, lostAfterMs: run.lostAfterMs, send, ...on });
+    return new Heartbeat({ clock: host.clock, lostAfterMs, send, ...on });
   }
 }
 
