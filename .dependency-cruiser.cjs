@@ -45,7 +45,17 @@ const FACES = {
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
   render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
   'run-view': ['api/types', 'components', 'fan-out/fan-out-box', 'graph', 'source', 'texts'],
-  service: ['control-runs', 'history', 'local-service', 'logs', 'served', 'service', 'start-runs', 'workflows'],
+  service: [
+    'backfill',
+    'control-runs',
+    'history',
+    'local-service',
+    'logs',
+    'served',
+    'service',
+    'start-runs',
+    'workflows',
+  ],
 };
 
 /** Which imports a rule is about: `import type` costs nothing at run time. */
@@ -130,7 +140,7 @@ const FOLDERS = {
       'render/text[.]ts$',
       'fast/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      'system/(descriptors|durable-file|pattern|files|near-names|turns|untrusted)[.]ts$',
+      'system/(descriptors|durable-file|pattern|files|near-names|turns|untrusted|zoned-time)[.]ts$',
     ],
     builtins: [ANY],
   },

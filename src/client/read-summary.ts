@@ -75,6 +75,7 @@ function readRun(run: JsonMap): RunSummary {
     warnings: textsIn(run, 'warnings'),
     ...given({
       strict: flagIn(run, 'strict'),
+      backfill: textIn(run, 'backfill'),
       tags: textsOrNull(run, 'tags'),
       queue: textIn(run, 'queue'),
       blocked: blocked && { why: wordIn(blocked, 'why', ['lock', 'queue']) ?? 'lock', ...readBlocked(blocked) },

@@ -187,12 +187,18 @@ export function readHead(archive: RunArchive, runId: string, isUnfinished = fals
 /** The most runs of a workflow that are read for a moment before them. */
 const MOST_MOMENTS_READ = 100;
 
-/** Returns the last moment before another whose run has succeeded; null: none of the last runs, newest first. */
+/**
+ * Returns the last moment before another whose run has succeeded; null: none of the last runs, newest first. Backfills and
+ * retries run for moments before those of older runs, so the search continues after them.
+ */
 export function previousMoment(archive: RunArchive, runIds: readonly string[], before: number): number | null {
+  let found: number | null = null;
   for (const runId of runIds.slice(0, MOST_MOMENTS_READ)) {
-    const { scheduledFor = null, status } = readHead(archive, runId)?.head ?? {};
+    const { scheduledFor = null, status, trigger, retryOf } = readHead(archive, runId)?.head ?? {};
     const at = scheduledFor === null ? before : Date.parse(scheduledFor);
-    if (at < before && (status === 'succeeded' || status === 'partially_succeeded')) return at;
+    if (at >= before || (status !== 'succeeded' && status !== 'partially_succeeded')) continue;
+    found = Math.max(found ?? at, at);
+    if (trigger === 'schedule' && retryOf === null) return found;
   }
-  return null;
+  return found;
 }

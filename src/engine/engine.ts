@@ -31,6 +31,8 @@ export type RunRequest = {
   readonly dotenv?: DotenvRead;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
+  /** The backfill that the run is part of; absent: none. */
+  readonly backfill?: string;
   /** The moment for which the run was started; absent: none. */
   readonly moment?: ScheduledMoment;
   /** When it is late; absent: only its own duration counts. */

@@ -15,6 +15,7 @@ const triggers: Readonly<Record<RunView['run']['trigger'], string>> = {
   schedule: 'its schedule',
   workflow: 'a step of another workflow',
   retry: 'a retry after a failure',
+  backfill: 'a backfill',
 };
 
 type RunFactsProps = {
@@ -33,6 +34,7 @@ export function RunFacts({ view: { run, tags }, moment, unfinished }: RunFactsPr
         ['Run', <code key="id">{run.runId}</code>],
         ['Started by', triggers[run.trigger]],
         ['Scheduled for', run.scheduledFor && moment(run.scheduledFor)],
+        ['Backfill', run.backfill && <code>{run.backfill}</code>],
         ['Started', moment(run.startedAt ?? run.createdAt)],
         ['Late since', run.lateSince && moment(run.lateSince)],
         ['Finished', run.finishedAt === null ? unfinished : moment(run.finishedAt)],

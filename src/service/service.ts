@@ -91,6 +91,8 @@ export type StartOrder = {
   readonly strict?: boolean;
   /** The moment for which the run is started; absent: none. */
   readonly moment?: ScheduledMoment;
+  /** The backfill that the run is part of; absent: none. */
+  readonly backfill?: string;
 };
 
 /** An order to retry a run. */

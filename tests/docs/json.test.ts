@@ -20,6 +20,7 @@ const outputs: readonly (readonly [command: string, schema: string])[] = [
   ['wf gc', 'gc.json'],
   ['wf validate', 'validate.json'],
   ['wf dry', 'plan.json'],
+  ['wf backfill', 'backfill.json'],
   ['wf logs', 'log-line.json'],
   ['wf locks', 'locks.json'],
   ['wf graph', 'graph.json'],
@@ -112,6 +113,7 @@ describe('printed JSON', () => {
         'waitingFor',
         'autoRetry',
         'lateSince',
+        'backfill',
       ];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];

@@ -4,6 +4,7 @@ import { refuseRunOptions, withRunOptions } from './habits.ts';
 import {
   append,
   choice,
+  count,
   runArgument,
   runOptions,
   shellOnFailureOption,
@@ -141,6 +142,24 @@ export const addRestart: AddCommand = (program, console, setExitCode, words) => 
     .action(async (run: string, rest: string[], options) => {
       const { restartCommand } = await import('../commands/runs/restart-command.ts');
       setExitCode(await restartCommand({ ...runOptions(options), ...operands(run, rest, words), run }, console));
+    });
+};
+
+/** `wf backfill`. */
+export const addBackfill: AddCommand = (program, console, setExitCode, words) => {
+  withEngineRuns(withClientSettings(withWorkflow(program.command('backfill'))))
+    .description('run a workflow for past moments of its schedule, and wait for the runs')
+    .option('--from <time>', 'the first moment: a day or time in the time zone of the workflow')
+    .option('--to <time>', 'the end, which is not included')
+    .option('--every <cron>', 'the moments, instead of those of the file')
+    .option('--max <count>', 'the most runs at once', count, 1)
+    .addOption(choice('--rerun <which>', 'which moments run again although they have run', ['failed', 'all']))
+    .option('--dry-run', 'print the moments and run nothing')
+    .option('--yes', 'allow a range of more than 366 days')
+    .option('--json', 'print JSON')
+    .action(async (name: string | undefined, rest: string[], options) => {
+      const { backfillCommand } = await import('../commands/runs/backfill-command.ts');
+      setExitCode(await backfillCommand({ ...options, ...workflowOperands(name, rest, words) }, console));
     });
 };
 

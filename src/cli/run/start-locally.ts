@@ -28,8 +28,7 @@ export async function startLocally(
   console: Console,
 ): Promise<number> {
   if (!options.detach) return runInForeground(run, options, console);
-  requireHistory(run.config);
-  if ((await readLogForwarding(run.config)) !== null) requireLocalEngine(run.config, 'logForwarding');
+  await requireBackground(run.config);
   const { openLocal } = await import('../access/open-local.ts');
   const service = await openLocal(run.config, options.dags);
   return printDetached(await service.startLoaded(run.request), service, console);
@@ -52,6 +51,12 @@ export function printDetached(
 export function printNothingToDo(runId: string, { out }: Console): number {
   out.write(`nothing to do: every step of run ${shortId(runId)} succeeded\n`);
   return exitCodes.succeeded;
+}
+
+/** Throws a `WfError` `usage` if settings do not allow runs in processes of their own. */
+export async function requireBackground(config: Config): Promise<void> {
+  requireHistory(config);
+  if ((await readLogForwarding(config)) !== null) requireLocalEngine(config, 'logForwarding');
 }
 
 function requireHistory({ settings }: Config): void {

@@ -94,9 +94,9 @@ function withStartsMoved(run: RunState, ms: number): RunState {
 function created(run: RunState, event: Event<'run.created'>): RunState {
   const { at, runId, workflow, group, file, trigger, retryOf, params, strict = false } = event;
   const { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor } = event;
-  const { startBy, lateBy } = event;
+  const { startBy, lateBy, backfill } = event;
   const request = { runId, workflow, group, file, trigger, retryOf, givenParams: params, params, strict };
-  const found = { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor, startBy, lateBy };
+  const found = { dotenv, selection, tags, queue, autoRetry, scheduledFor, previousFor, startBy, lateBy, backfill };
   return { ...run, createdAt: at, ...request, ...given(found) };
 }
 

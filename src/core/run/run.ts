@@ -175,8 +175,8 @@ export function ownerName(owner: Owner): string {
   return 'engine' in owner ? `the engine ${owner.engine}` : `process ${owner.pid} on "${owner.host}"`;
 }
 
-/** Where the request for the run came from. `retry`: a daemon retries a failed run. */
-export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow' | 'retry';
+/** Where the request for the run came from. `retry`: a daemon retries a failed run; `backfill`: it is for a past moment. */
+export type Trigger = 'cli' | 'api' | 'schedule' | 'workflow' | 'retry' | 'backfill';
 
 /**
  * A parameter of a run: given by the caller or evaluated from its default. `masked`: the stored value is masked in
@@ -320,6 +320,8 @@ export type RunCreated = Partial<ScheduledMoment> & {
   readonly file: string | null;
   readonly trigger: Trigger;
   readonly retryOf: string | null;
+  /** The backfill that the run is part of; absent: none. */
+  readonly backfill?: string;
   /** As given by the caller, before the file's defaults. */
   readonly params: readonly Param[];
   /** Failures tolerated by `continueOn.failure` fail the run; absent if they do not. */

@@ -46,6 +46,7 @@ export function summarize(run: RunState, logPath: StdoutPath): RunSummary {
     ...given({
       strict: run.strict ? (true as const) : null,
       dotenv: run.dotenv,
+      backfill: run.backfill,
       tags: run.tags,
       queue: run.queue,
       blocked:

@@ -136,6 +136,8 @@ export type RunSummary = Partial<Failures> & {
   readonly retryOf: string | null;
   /** The moment for which it was started, such as that of its schedule; null: none. */
   readonly scheduledFor: string | null;
+  /** The backfill that the run is part of; absent: none. */
+  readonly backfill?: string;
   readonly params: readonly Param[];
   readonly owner: { readonly pid: number; readonly host: string } | null;
   readonly createdAt: string;

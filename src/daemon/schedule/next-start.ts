@@ -50,3 +50,19 @@ export function expressionsOf(schedule: Schedule, kind: ScheduleKind): readonly 
   const days = kind === 'stop' || schedule.notOn === undefined ? {} : { notOn: schedule.notOn };
   return [...new Set(schedule[kind])].map((expression) => ({ expression, timeZone: schedule.timeZone, ...days }));
 }
+
+/** Returns the starts of a schedule in `[from, to)`, in order, `limit` at most, in milliseconds since 1970-01-01 UTC. */
+export function startsBetween(
+  schedule: Schedule,
+  times: CronTimes,
+  { from, to, limit }: { from: number; to: number; limit: number },
+): readonly number[] {
+  const rules = expressionsOf(schedule, 'start');
+  const found: number[] = [];
+  for (let after = from - 1; found.length < limit; ) {
+    after = Math.min(...rules.flatMap((rule) => times.next(rule, after) ?? []));
+    if (after >= to) break;
+    found.push(after);
+  }
+  return found;
+}

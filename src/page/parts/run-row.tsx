@@ -68,4 +68,5 @@ export const triggerWords = {
   schedule: 'schedule',
   workflow: 'parent workflow',
   retry: 'retry policy',
+  backfill: 'backfill',
 } as const satisfies Record<RunHead['trigger'], string>;

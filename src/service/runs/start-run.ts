@@ -33,18 +33,23 @@ export type StartRequest = LoadedWorkflow & {
   readonly retry?: { readonly of: string; readonly restored: readonly Restored[] };
   /** The moment for which the run is started; absent: none. */
   readonly moment?: ScheduledMoment;
+  /** The backfill that the run is part of; absent: none. */
+  readonly backfill?: string;
   /** The number of a retry by a daemon, from 1. */
   readonly retryNumber?: number;
 };
 
+/** The requests whose ids are derived, not chosen. */
+const DERIVED: ReadonlySet<Trigger> = new Set(['schedule', 'retry', 'backfill']);
+
 /** Converts a request for the engine. Throws a `WfError`: `invalid-params`, or `usage` for a value that cannot be passed to a program. */
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
-  const { moment } = request;
+  const { moment, backfill } = request;
   const isTimed = trigger === 'schedule' && moment !== undefined && workflow.late !== undefined;
   const latest = isTimed ? latestTimes(workflow, moment) : undefined;
   const params = request.accepted ?? acceptParams(workflow, request.params);
-  if (request.runId !== null && trigger !== 'schedule' && trigger !== 'retry') refuseChosenId(request.runId, workflow);
+  if (request.runId !== null && !DERIVED.has(trigger)) refuseChosenId(request.runId, workflow);
   refuseMasked(params);
   refuseUnusable(params);
   return {
@@ -57,7 +62,7 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? withoutSteps(workflow, selection),
     ancestors: [],
     strict,
-    ...given({ dotenv, selection, moment, latest, retryNumber, onApproval }),
+    ...given({ dotenv, selection, moment, backfill, latest, retryNumber, onApproval }),
   };
 }
 

@@ -182,6 +182,7 @@ const triggers = {
   schedule: 'by schedule',
   workflow: 'by a step',
   retry: 'by its retry policy',
+  backfill: 'by a backfill',
 } as const;
 
 function Facts({ run, head }: RunProps) {
