@@ -108,9 +108,9 @@ const FOLDERS = {
   },
   // Parameters, variables, secrets and conditions, evaluated for a run.
   environment: {
-    src: ['core/', 'system/(glob|pattern|files|zoned-time)[.]ts$'],
+    src: ['core/', 'system/(glob|pattern|files|trees/hash-files|zoned-time)[.]ts$'],
     packages: ['yaml'],
-    builtins: ['path'],
+    builtins: ['crypto', 'path'],
   },
   engine: {
     src: [

@@ -30,6 +30,7 @@ const needed: {
   'step.scheduled': { step: 'text', attempt: 'number' },
   'step.blocked': { step: 'text', attempt: 'number', why: 'text', name: 'text' },
   'step.acquired': { step: 'text', attempt: 'number' },
+  'step.outdated': { step: 'text', attempt: 'number', reason: 'list' },
   'step.started': { step: 'text', attempt: 'number' },
   'artifact.kept': { step: 'text', attempt: 'number', path: 'text', bytes: 'number', sha256: 'text' },
   'step.contained': { step: 'text', attempt: 'number', container: 'object' },

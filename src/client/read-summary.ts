@@ -13,6 +13,7 @@ import {
 import type {
   ApprovalSummary,
   BlockedSummary,
+  CacheSummary,
   Failure,
   HolderSummary,
   InstanceSummary,
@@ -123,6 +124,7 @@ function readStep(step: JsonMap): StepSummary {
   const id = textIn(container, 'id');
   const service = objectIn(step, 'service');
   const approval = objectIn(step, 'approval');
+  const cache = objectIn(step, 'cache');
   const blocked = objectIn(step, 'blocked');
   return {
     name: required(step, 'name'),
@@ -139,6 +141,8 @@ function readStep(step: JsonMap): StepSummary {
     log: textIn(step, 'log'),
     ...given({
       lateSince: timeIn(step, 'lateSince'),
+      upToDate: flagIn(step, 'upToDate'),
+      cache: cache && readCache(cache),
       container: id === null ? null : { id, image: textIn(container, 'image') },
       service: service && { ready: service['ready'] === true },
       child: textIn(step, 'child'),
@@ -149,6 +153,22 @@ function readStep(step: JsonMap): StepSummary {
       approval: approval && readApproval(approval),
       items: Array.isArray(step['items']) ? objectsIn(step, 'items').map(readInstance) : null,
     }),
+  };
+}
+
+const staleKinds = ['source', 'command', 'variable', 'output', 'missing', 'forced'] as const;
+
+function readCache(cache: JsonMap): CacheSummary {
+  return {
+    hit: cache['hit'] === true,
+    reason: objectsIn(cache, 'reason').flatMap((reason) => {
+      const kind = wordIn(reason, 'kind', staleKinds);
+      const change = wordIn(reason, 'change', ['added', 'removed'] as const);
+      return kind === null ? [] : [{ kind, name: textIn(reason, 'name') ?? '', ...given({ change }) }];
+    }),
+    ...given({ more: numberIn(cache, 'more') }),
+    from: textIn(cache, 'from'),
+    ...given({ savedMs: numberIn(cache, 'savedMs') }),
   };
 }
 

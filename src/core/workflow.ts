@@ -241,6 +241,21 @@ export type ArtifactRule = {
 export const MAX_ARTIFACT_BYTES = 2 ** 30;
 export const MAX_ARTIFACTS = 10_000;
 
+/**
+ * When a step need not run: if its sources, its command and the variables that it mentions are those of its last success, and each
+ * pattern of `generates` has a file. Patterns are relative to the directory of the step; one with `!` in front leaves files out.
+ * `timestamp`: instead of their content, the times of the sources are compared with those of the generated files.
+ */
+export type UpToDateRule = {
+  readonly sources: readonly Template[];
+  readonly generates: readonly Template[];
+  readonly method: 'checksum' | 'timestamp';
+};
+
+/** The most sources of a step, and the most bytes of them that are read at once to compare them. */
+export const MAX_SOURCES = 100_000;
+export const MAX_HASHED_BYTES = 8 * 2 ** 30;
+
 /** The locks of a step or a run; absent without any. `lockTimeoutMs`: how long it waits for them; absent: no limit. */
 export type Locking = { readonly locks?: readonly Lock[]; readonly lockTimeoutMs?: number };
 
@@ -287,6 +302,8 @@ export type Step = Locking & {
   readonly published?: readonly PublishedOutput[];
   /** Absent: the step keeps no files. Empty: only those that its program puts into `$WF_ARTIFACTS_DIR`. */
   readonly artifacts?: readonly ArtifactRule[];
+  /** Absent: the step runs whenever its turn comes. */
+  readonly upToDate?: UpToDateRule;
   readonly env: readonly Assignment[];
   /** A signal name such as `SIGTERM`. */
   readonly signalOnStop: string;

@@ -50,6 +50,8 @@ export type RunRequest = {
   readonly outerLocks?: readonly OuterLock[];
   /** Failures that `continueOn.failure` tolerates still fail the run and its sub-workflows. */
   readonly strict?: boolean;
+  /** Steps that run even if they are up to date, by their names; `all`: those of its sub-workflows too. Absent: none. */
+  readonly force?: 'all' | readonly string[];
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** The time of the parent run between a stop and a kill. */

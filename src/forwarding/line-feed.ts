@@ -1,3 +1,4 @@
+import { staleSummary } from '#core/fingerprint.ts';
 import type { RecordField } from '#core/log-forwarding.ts';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
@@ -48,6 +49,8 @@ export function eventLine(event: StoredEvent): Line | null {
       return toLine('run started');
     case 'step.restored':
       return toLine(`step ${event.step} taken over: ${event.status}`, event.step);
+    case 'step.outdated':
+      return toLine(`step ${event.step} runs: ${staleSummary(event)}`, event.step, event.attempt);
     case 'step.started': {
       const again = event.attempt > 1 ? ` (attempt ${event.attempt})` : '';
       return toLine(`step ${event.step} started${again}`, event.step, event.attempt);
@@ -74,6 +77,7 @@ export function eventLine(event: StoredEvent): Line | null {
       return toLine(`step ${step} ${outcome.status}${message}; ${why} follows`, step, attempt);
     }
     case 'step.finished':
+      if (event.cached) return toLine(`step ${event.step} is up to date, as of run ${event.from}`, event.step);
       return toLine(`step ${event.step} ${event.status}${because(event.message)}`, event.step, event.attempt);
     case 'step.held':
       return toLine(`step ${event.step} waits for approval${because(event.prompt)}`, event.step, event.attempt);

@@ -58,6 +58,7 @@ export const diagnosticCodes = [
   'unknown-function',
   'function-arguments',
   'missing-workflow',
+  'overlapping-files',
   'unordered-steps',
   'unordered-output',
   'unchecked-lines',

@@ -114,6 +114,9 @@ export type RawAction = Keys<
     readonly output?: string | JsonObject;
     readonly outputs?: readonly RawDeclaredOutput[];
     readonly artifacts?: string | readonly RawArtifact[];
+    readonly sources?: TextOrList;
+    readonly generates?: TextOrList;
+    readonly method?: 'checksum' | 'timestamp';
     readonly executor?: RawExecutor;
     readonly container?: string | RawContainer;
     readonly service?: boolean | RawService;

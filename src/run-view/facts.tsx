@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { staleSummary } from '#core/fingerprint.ts';
 import { formatDuration, shortId } from '#render/text.ts';
 import type { GraphNode, RunView, StepApproval, StepAttempt, StepView } from './api/types.ts';
 import { type Fact, FactList } from './fact-list.tsx';
@@ -135,10 +136,21 @@ export function StepFacts({ step, node, moment, needs, position, child }: FactsP
         ['Prompt', step.approval && shortened(step.approval.prompt, MAX_TEXT)],
         ['Answer', step.approval && answerText(step.approval, moment)],
         ['Comment', step.approval && shortened(step.approval.comment ?? '', MAX_TEXT)],
+        ['Up to date', step.cache && cacheText(step.cache)],
         ['Result', step.kept && 'kept from an earlier run'],
         ['Defined at', position],
       ]}
     />
+  );
+}
+
+/** Why a step with sources ran, or the run whose result it has. */
+function cacheText({ hit, from, reason, more, savedMs = 0 }: NonNullable<StepView['cache']>): ComponentChildren {
+  if (!hit) return shortened(`no: ${staleSummary({ reason, ...(more === undefined ? {} : { more }) })}`, MAX_TEXT);
+  return (
+    <>
+      as of run <code>{shortId(from ?? '')}</code>, {formatDuration(savedMs)} saved
+    </>
   );
 }
 

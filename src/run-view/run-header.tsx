@@ -61,6 +61,7 @@ const order: readonly StatusKind[] = [
   'tolerated',
   'canceled',
   'succeeded',
+  'up-to-date',
   'approval',
   'running',
   'waiting',

@@ -3,7 +3,7 @@ import type { RunStatus, StepStatus, ToleratedBy, WaitingFor } from '#core/run/r
 import type { RunHead } from './api/types.ts';
 
 /** The class that colours a status, which is also the name of its symbol. */
-export type StatusKind = StepStatus | 'partly' | 'approval' | 'tolerated';
+export type StatusKind = StepStatus | 'partly' | 'approval' | 'tolerated' | 'up-to-date';
 
 /** The class and the name of a status. */
 export type StatusLook = { readonly kind: StatusKind; readonly word: string };
@@ -35,14 +35,16 @@ type StepAtWork = {
   readonly waitingFor?: WaitingFor | undefined;
   readonly service?: { readonly ready: boolean } | undefined;
   readonly tolerated?: ToleratedBy | undefined;
+  readonly upToDate?: true | undefined;
 };
 
-/** The current appearance of a step: also whether it waits for approval, whether a service is ready, and whether its failure is tolerated. */
-export function presentLook({ status, waitingFor, service, tolerated }: StepAtWork): StatusLook {
+/** The current appearance of a step: also whether it waits for approval, whether a service is ready, whether its failure is tolerated, and whether it is up to date. */
+export function presentLook({ status, waitingFor, service, tolerated, upToDate }: StepAtWork): StatusLook {
   if (waitingFor === 'approval') return { kind: 'approval', word: 'awaiting approval' };
   if (waitingFor === 'lock' || waitingFor === 'queue') return { kind: status, word: `waiting for a ${waitingFor}` };
   if (status === 'running' && service?.ready === true) return { kind: status, word: 'ready' };
   if (status === 'failed' && tolerated !== undefined) return { kind: 'tolerated', word: 'failed (tolerated)' };
+  if (upToDate) return { kind: 'up-to-date', word: 'up to date' };
   return stepLook(status);
 }
 
@@ -99,6 +101,7 @@ const ring = (sign: string, name = 'line'): ComponentChildren => [
 const shapes: Readonly<Record<StatusKind, ComponentChildren>> = {
   succeeded: disc('M4.4 8.3 7 10.9l4.7-5.3'),
   partly: disc('M4.4 8.3 7 10.9l4.7-5.3'),
+  'up-to-date': ring('M4.8 5.6h6.4M4.8 8h6.4M4.8 10.4h6.4'),
   failed: disc('m5.2 5.2 5.6 5.6m0-5.6-5.6 5.6'),
   tolerated: disc('M8 4v4.6m0 2.9v.1'),
   canceled: disc('M5.6 5.6h4.8v4.8H5.6z'),

@@ -89,6 +89,8 @@ export type StartOrder = {
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run, even if the settings of the service are not strict. */
   readonly strict?: boolean;
+  /** Steps that run even if they are up to date; `all`: those of sub-workflows too. */
+  readonly force?: 'all' | readonly string[];
   /** The moment for which the run is started; absent: none. */
   readonly moment?: ScheduledMoment;
   /** The backfill that the run is part of; absent: none. */

@@ -1,8 +1,10 @@
+import type { Fingerprint } from '#core/fingerprint.ts';
 import type {
   BlockedBy,
   FinishedStatus,
   KeptFile,
   LockHolder,
+  Outputs,
   ProcessIdentity,
   RunEvent,
   StoredEvent,
@@ -56,6 +58,50 @@ export type ArtifactStore = {
   readonly takeOver: (runId: string, step: string, files: readonly KeptFile[]) => readonly KeptFile[];
 };
 
+/** The last stored success of a step, or of an instance of a fan-out. */
+export type StoredSuccess = {
+  readonly runId: string;
+  /** In milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly exitCode: number | null;
+  readonly outputs: Outputs;
+  readonly entries: Fingerprint;
+};
+
+/** The hashes of files that were read for a step, by their stamps; lost ones are computed again. `save` stores those in use. */
+export type StoredHashes = {
+  readonly get: (stamp: string) => string | undefined;
+  readonly set: (stamp: string, hash: string) => void;
+  readonly save: () => void;
+};
+
+/**
+ * The fingerprints of the steps of one workflow file, which all runs of this home share. Other methods than `read` throw a
+ * `WfError` `storage`.
+ */
+export type FingerprintStore = {
+  /** The key of the hashes of values; created on first use. */
+  readonly key: () => Buffer;
+  /**
+   * The last success of a step; `isCurrent`: no attempt at it has begun since. `damage`: why what is stored cannot be used, as
+   * words; null: it can, or nothing is stored.
+   */
+  readonly read: (step: string) => {
+    readonly success: StoredSuccess | null;
+    readonly isCurrent: boolean;
+    readonly damage: string | null;
+  };
+  readonly hashes: (step: string) => StoredHashes;
+  /** Notes that an attempt begins, on disk when it returns: until its success is stored, no earlier one counts. */
+  readonly begin: (step: string) => string;
+  /**
+   * Stores the success of the attempt with this token; null: it has no success to store. Returns false if another attempt at the
+   * step began meanwhile: then no success counts, since both wrote the same files.
+   */
+  readonly end: (step: string, token: string, success: StoredSuccess | null) => boolean;
+};
+
 /** The files that the attempts of a run write. */
 export type RunFiles = {
   /** The journal on this machine; null without one. */
@@ -63,6 +109,8 @@ export type RunFiles = {
   readonly logs: LogStore;
   /** Absent: the engine refuses steps that keep files. */
   readonly artifacts?: ArtifactStore;
+  /** Absent: a run that is not stored, or whose workflow has no file. Its steps always run. */
+  readonly fingerprints?: () => Promise<FingerprintStore>;
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;
 };

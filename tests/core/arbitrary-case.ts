@@ -130,6 +130,7 @@ const node = fc.record({
   answer: fc.constantFrom('approved' as const, 'approved' as const, 'rejected' as const),
   policies,
   keeps: fc.boolean(),
+  hasSources: fc.boolean(),
   script,
   factList,
   /** The earlier steps (in an order of its own, not the order of the file) that it depends on. */
@@ -173,14 +174,16 @@ export const arbitraryCase: fc.Arbitrary<Case> = fc
   })
   .map(({ nodes: drawn, handlers, maxActiveSteps, delayMs, cancels, choices }) => {
     const nodes = drawn.map((node) => (node.service === 'none' ? node : { ...node, fanOut: null }));
-    const steps = nodes.map(({ policies, edges, place, service, fanOut, approval, keeps }, number) => {
+    const steps = nodes.map(({ policies, edges, place, service, fanOut, approval, keeps, hasSources }, number) => {
       const depends = nodes.flatMap((_, other) => (other < number && edges[other] ? [`s${other}`] : []));
       const { items, isRestored, ...policy } = fanOut ?? { items: [], isRestored: false };
       const asked = approval === null ? {} : { approval };
       const settings = fanOut === null ? asked : { fanOut: { items: '', ...(policy as Omit<FanOut, 'items'>) } };
       const own = service === 'none' ? settings : { repeat: null, service: anyBackgroundStep };
       const artifacts = keeps && service === 'none' ? { artifacts: [] } : {};
-      return { place, made: step(`s${number}`, { ...policies, ...own, ...artifacts, depends }) };
+      const rule = { sources: ['src'], generates: [], method: 'checksum' } as const;
+      const checked = hasSources && !keeps && service === 'none' ? { upToDate: rule } : {};
+      return { place, made: step(`s${number}`, { ...policies, ...own, ...artifacts, ...checked, depends }) };
     });
     const instances = nodes.flatMap(({ fanOut }, number) =>
       (fanOut?.items ?? []).map((item, index) => [`s${number}[k${index}]`, item] as const),

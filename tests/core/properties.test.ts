@@ -54,7 +54,8 @@ function instanceNames(events: readonly RunEvent[]): readonly string[] {
 
 /** The same case with a program in the place of each other step, and a limit. */
 function ofPrograms({ workflow, ...made }: Case): Case {
-  const program = ({ service: _s, fanOut: _f, approval: _a, artifacts: _kept, ...own }: Step): Step => own;
+  const program = ({ service: _s, fanOut: _f, approval: _a, artifacts: _kept, upToDate: _u, ...own }: Step): Step =>
+    own;
   const maxActiveSteps = Math.max(1, workflow.maxActiveSteps);
   return { ...made, workflow: { ...workflow, steps: workflow.steps.map(program), maxActiveSteps }, restored: [] };
 }
@@ -366,6 +367,30 @@ test('a step has the artifacts of its last attempt, which are recorded before th
       expect(end).toMatchObject({ attempt: event.attempt });
     }
   });
+});
+
+test('an up-to-date step makes no attempt, and any other step with sources is checked before each', () => {
+  let hits = 0;
+  forRandomRuns(800, ({ run }, _, events) => {
+    const all = [...steps(run)].flatMap((state) => [state, ...instancesOf(run, state)]);
+    for (const { name, attempt, startedAt, status, cache, restored } of all) {
+      const { upToDate, fanOut } = stepNode(run, name);
+      const own = events.filter((event) => 'step' in event && event.step === name);
+      const checks = ofType(own, 'step.outdated');
+      const ends = ofType(own, 'step.finished').filter(({ cached }) => cached === true);
+      if (upToDate === undefined || fanOut !== undefined) expect([checks, ends, cache]).toEqual([[], [], undefined]);
+      else if (!restored) {
+        const starts = ofType(own, 'step.started').map((event) => event.attempt);
+        expect(checks.map((event) => event.attempt)).toEqual(starts);
+        expect(cache?.hit ?? null).toBe(ends.length > 0 ? true : checks.length > 0 ? false : null);
+      }
+      if (ends.length === 0) continue;
+      hits += 1;
+      expect([ends.length, attempt, startedAt, status]).toEqual([1, 0, null, 'succeeded']);
+      expect(cache).toEqual({ hit: true, from: 'earlier', savedMs: 7 });
+    }
+  });
+  expect(hits).toBeGreaterThan(0);
 });
 
 test('what is late is recorded once, for steps that have begun and not ended', () => {

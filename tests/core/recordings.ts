@@ -51,6 +51,31 @@ export const recordings: { readonly [name: string]: () => Recording } = {
     return recorder.recording;
   },
 
+  'step-with-sources-that-runs-and-one-that-is-up-to-date': () => {
+    const upToDate = { sources: ['src/**'], generates: [], method: 'checksum' } as const;
+    const recorder = new Recorder({
+      steps: [step('build', { upToDate, retry: { limit: 1, intervalMs: 100 } }), step('lint', { upToDate })],
+    });
+    const { run } = recorder;
+    const check = (attempt: number, more: { readonly more?: number; readonly from?: string }) => {
+      const reason = [{ kind: 'source', name: 'src/a.ts', change: 'added' } as const];
+      run.send({ type: 'attempt-checked', at: run.now, step: 'build', attempt, reason, ...more });
+    };
+    recorder.create({ trigger: 'cli', retryOf: null });
+    run.start();
+    check(1, { more: 2, from: 'r0' });
+    run.begin('build');
+    run.now += 50;
+    const upToDateReport = { outcome: success({ OUT: 'x' }), upToDate: { from: 'r0', savedMs: 1200 } };
+    run.send({ type: 'attempt-ended', at: run.now, step: 'lint', attempt: 1, ...upToDateReport });
+    run.end('build', failure());
+    run.fire('build');
+    check(2, { from: 'r0' });
+    run.begin('build');
+    run.succeed('build');
+    return recorder.recording;
+  },
+
   'kept-files': () => {
     const recorder = new Recorder({
       steps: [step('build', { artifacts: [{ path: 'dist', when: 'always' }], retry: { limit: 1, intervalMs: 100 } })],

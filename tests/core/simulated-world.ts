@@ -28,6 +28,9 @@ export function keptBy({ artifacts, name, fanOut }: Step, attempt: number): read
   return paths.map((path) => ({ path: `${attempt}/${path}`, bytes: attempt, sha256: path }));
 }
 
+const changedSource = { kind: 'source', name: 'a.ts' } as const;
+const earlierSuccess = { from: 'earlier', savedMs: 7 };
+
 type Attempt = {
   readonly step: string;
   readonly attempt: number;
@@ -144,7 +147,11 @@ export class SimulatedWorld {
     this.#report({ type: 'attempt-serving', at: this.#now, step: made.step, attempt: made.attempt });
   }
 
+  /** A step with sources is checked before it begins; a repeated report of that changes nothing. */
   #begin(made: Attempt): void {
+    const { step, attempt } = made;
+    if (this.#node(step).upToDate !== undefined && this.#node(step).fanOut === undefined)
+      this.#report({ type: 'attempt-checked', at: this.#now, step, attempt, reason: [changedSource] });
     made.begun = true;
     this.#report({ type: 'attempt-started', at: this.#now, step: made.step, attempt: made.attempt, process: null });
   }
@@ -161,7 +168,14 @@ export class SimulatedWorld {
     const facts = { ...factOf(this.#case, this.#node(step), attempt), random: (choice % 10) / 10 };
     const kept = keptBy(this.#node(step), attempt);
     const outcome = this.#outcome(made, choice);
-    this.#report({ type: 'attempt-ended', at: this.#now, step, attempt, outcome, facts, ...given({ kept }) });
+    const report = { type: 'attempt-ended', at: this.#now, step, attempt, outcome, facts } as const;
+    const upToDate = this.#mayBeUpToDate(made) && outcome.status === 'succeeded' ? earlierSuccess : undefined;
+    this.#report({ ...report, ...given({ kept: upToDate === undefined ? kept : undefined, upToDate }) });
+  }
+
+  #mayBeUpToDate({ step, attempt, begun }: Attempt): boolean {
+    const { upToDate, repeat, approval } = this.#node(step);
+    return upToDate !== undefined && repeat === null && approval === undefined && attempt === 1 && !begun;
   }
 
   /** Null for a step without items, and for a fan-out whose items cannot be read. */

@@ -22,6 +22,16 @@ const ofOthers: readonly StoredEvent[] = [
     daemon: 'unix:///var/run/docker.sock',
   },
   {
+    type: 'step.outdated',
+    seq: 6,
+    at: 0,
+    step: 'build',
+    attempt: 1,
+    reason: [{ kind: 'source', name: 'src/a.ts' }],
+    more: 2,
+    from: '01997c3e-1a2b-7c60-8a92-b31858df01b9',
+  },
+  {
     type: 'artifact.kept',
     seq: 9,
     at: 0,

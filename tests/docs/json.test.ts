@@ -117,7 +117,7 @@ describe('printed JSON', () => {
       ];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
-      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats, is late or waits has one.
+      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats, is late, has sources or waits has one.
       const rare = [
         'blocked',
         'container',
@@ -126,6 +126,8 @@ describe('printed JSON', () => {
         'tolerated',
         'repetitions',
         'lateSince',
+        'upToDate',
+        'cache',
         'items',
         'waitingFor',
         'approval',

@@ -14,6 +14,7 @@ const every: { readonly [kind in RunEvent['type']]: true } = {
   'step.scheduled': true,
   'step.blocked': true,
   'step.acquired': true,
+  'step.outdated': true,
   'step.started': true,
   'step.contained': true,
   'artifact.kept': true,

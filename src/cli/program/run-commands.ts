@@ -38,13 +38,37 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .option('--no-input', 'do not prompt: parameters without a value stay empty')
     .addOption(new Option('--ask', 'prompt for every parameter that is not given').conflicts('dryRun'))
     .addOption(shellOnFailureOption())
+    .addOption(
+      new Option('--force [step]', 'run this step, or all steps, even if they are up to date (repeatable)').argParser(
+        appendStep,
+      ),
+    )
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
     .option('--watch-path <glob>', 'with --watch: run again when these files change, too (repeatable)', append)
     .action(async (name: string | undefined, rest: string[], options) => {
       const { runCommand } = await import('../commands/runs/run-command.ts');
-      setExitCode(await runCommand({ ...runOptions(options), ...workflowOperands(name, rest, words) }, console));
+      const own = withoutWorkflow(name, options, words);
+      const operands = workflowOperands(own.name, rest, words);
+      setExitCode(await runCommand({ ...runOptions(own.options), ...operands }, console));
     });
 };
+
+function appendStep(step: string, before: true | readonly string[] | undefined): readonly string[] {
+  return [...(Array.isArray(before) ? before : []), step];
+}
+
+/** In `wf run --force FILE`, the file is the workflow and no step. */
+function withoutWorkflow<Options extends { readonly force?: true | readonly string[] }>(
+  name: string | undefined,
+  options: Options,
+  words: readonly string[],
+): { readonly name: string | undefined; readonly options: Options } {
+  const { force } = options;
+  const last = Array.isArray(force) ? force.at(-1) : undefined;
+  if (name !== undefined || last === undefined || words.includes(`--force=${last}`)) return { name, options };
+  const steps = (force as readonly string[]).slice(0, -1);
+  return { name: last, options: { ...options, force: steps.length === 0 ? true : steps } };
+}
 
 /** `wf dry`. */
 export const addDry: AddCommand = (program, console, setExitCode, words) => {

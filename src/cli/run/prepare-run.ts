@@ -53,6 +53,8 @@ export type RunOptions = StartOptions &
     readonly watchPath?: readonly string[];
     /** Absent: as the file says. */
     readonly overlap?: Overlap;
+    /** Steps that run even if they are up to date; true: all of them. */
+    readonly force?: true | readonly string[];
   };
 
 /** A run that is ready to start. */
@@ -95,9 +97,15 @@ export async function prepareRun(
     trigger: 'cli',
     strict,
     ...(selection === undefined ? {} : { selection }),
+    ...forceOf(options),
     ...approvalPolicy({ options, config }, console),
   };
   return { request, config };
+}
+
+/** The forced steps as a part of a request. */
+export function forceOf({ force }: Pick<RunOptions, 'force'>): Pick<StartRequest, 'force'> {
+  return force === undefined ? {} : { force: force === true ? 'all' : force };
 }
 
 /** The parameters without a value for which the user is prompted; `open`: those without a default. */

@@ -50,6 +50,8 @@ const changes: { readonly [Type in RunEvent['type']]: (run: RunState, event: Eve
   'step.scheduled': scheduled,
   'step.blocked': blocked,
   'step.acquired': (run, { step }) => evolveStep(run, step, { status: 'scheduled', waitingFor: null }),
+  'step.outdated': (run, { step, attempt, reason, more, from }) =>
+    evolveStep(run, step, { cache: { hit: false, attempt, reason, ...given({ more, from }) } }),
   'step.started': started,
   'step.contained': (run, { step, container }) => evolveStep(run, step, { container }),
   'step.serving': (run, { step }) => evolveStep(run, step, { isReady: true }),
@@ -229,7 +231,7 @@ function answered(run: RunState, { at, step, answer, by, comment }: Event<'step.
 }
 
 function finished(run: RunState, event: Event<'step.finished'>): RunState {
-  const { at, step, attempt, status, outputs, masked } = event;
+  const { at, step, attempt, status, outputs, masked, cached, from = '', savedMs = 0 } = event;
   return settleNode(run, nodeIndex(run.graph, step), {
     status,
     attempt,
@@ -237,7 +239,7 @@ function finished(run: RunState, event: Event<'step.finished'>): RunState {
     outputs,
     ...artifactsAfter(stepState(run, step), attempt),
     tolerated: toleratedOf(run, event),
-    ...given({ masked }),
+    ...given({ masked, cache: cached && { hit: cached, from, savedMs } }),
     finishedAt: at,
     process: null,
     waitingFor: null,

@@ -145,7 +145,7 @@ export function lateTime(run: RunState): number | null {
 export function isOnlyProgram(step: Step): boolean {
   const { executor, command, script, env, preconditions, stdout, stderr, numbers, fanOut, service, approval, locks } =
     step;
-  if (step.artifacts !== undefined) return false;
+  if (step.artifacts !== undefined || step.upToDate !== undefined) return false;
   if (executor.type !== 'command' || (command === null && script === null)) return false;
   if (env.length > 0 || preconditions.length > 0 || stdout !== null || stderr !== null) return false;
   return [numbers, fanOut, service, approval, locks].every((extra) => extra === undefined);

@@ -1,4 +1,5 @@
 import { firstItems, given, type IndexSet, indexSet, itemAt, type Vector, vectorOf } from '../data/collections.ts';
+import type { StaleReasons } from '../fingerprint.ts';
 import { type Graph, nodeAt, nodeIndex } from '../graph.ts';
 import type { HandlerKind, Step, Workflow } from '../workflow.ts';
 import {
@@ -7,6 +8,7 @@ import {
   type CancelReason,
   type ContainerRef,
   type EarlierResult,
+  type EarlierSuccess,
   type Ended,
   type FinishedStatus,
   type Item,
@@ -49,6 +51,8 @@ export type StepState = Ended & {
   readonly outputs: Outputs;
   /** The artifacts of an attempt; absent if no attempt kept any. */
   readonly artifacts?: StepArtifacts;
+  /** Of a step with `sources`: whether it was up to date; absent before its check, and if it was not checked. */
+  readonly cache?: StepCache;
   /** Names of the outputs whose values are masked because they are or contain secrets; absent if none are. */
   readonly masked?: readonly string[];
   readonly process: ProcessIdentity | null;
@@ -91,6 +95,11 @@ export type StepState = Ended & {
 
 /** The files that an attempt kept, in their order. They are replaced, perhaps by none, when a later attempt ends. */
 export type StepArtifacts = { readonly attempt: number; readonly files: Vector<KeptFile> };
+
+/** Of a step that was up to date the run whose result it has, else why it was not, before this attempt. */
+export type StepCache =
+  | ({ readonly hit: true } & EarlierSuccess)
+  | ({ readonly hit: false; readonly attempt: number } & StaleReasons);
 
 /** Whether the selection of the run left the step out. */
 export function isLeftOut({ selection }: Pick<RunState, 'selection'>, step: StepState): boolean {

@@ -1,3 +1,4 @@
+import type { StaleReasons } from '../fingerprint.ts';
 import type { StepSelection } from '../graph.ts';
 import type { HandlerKind, ItemValue, NumberValue, ParamRule, RunNumberKey, RunRetryPolicy } from '../workflow.ts';
 
@@ -131,6 +132,9 @@ export type AttemptFacts = {
   /** The numbers of the step that variables gave; absent if one of them could not be evaluated. */
   readonly numbers?: readonly NumberValue[];
 };
+
+/** The run whose result an up-to-date step has, and how long its attempt took there. */
+export type EarlierSuccess = { readonly from: string; readonly savedMs: number };
 
 /** Why a run is being ended early. */
 export type CancelReason =
@@ -284,11 +288,14 @@ type InputFields = {
   'attempt-serving': OfAttempt;
   /** Instead of `attempt-ended`: the attempt has evaluated the items of its fan-out. */
   'items-read': OfAttempt & Expanded;
-  /** `kept`: the artifacts of the attempt; absent if it kept none. */
+  /** The step is not up to date, before it starts. */
+  'attempt-checked': OfAttempt & StaleReasons;
+  /** `kept`: the artifacts of the attempt; absent if it kept none. `upToDate`: the step did not have to run. */
   'attempt-ended': OfAttempt & {
     readonly outcome: Outcome;
     readonly facts?: AttemptFacts;
     readonly kept?: readonly KeptFile[];
+    readonly upToDate?: EarlierSuccess;
   };
   /** The time of a `step.waiting` or `step.held` has come. */
   'timer-fired': OfAttempt;
@@ -368,6 +375,8 @@ type EventFields = {
   'step.blocked': OfAttempt & Blocked;
   /** The attempt has what it waited for, and continues even beyond `maxActiveSteps`. */
   'step.acquired': OfAttempt;
+  /** The step is not up to date: the attempt that follows runs it. */
+  'step.outdated': OfAttempt & StaleReasons;
   'step.started': OfAttempt & Started;
   /** The container may outlive the owner of the run. */
   'step.contained': OfAttempt & Contained;
@@ -409,9 +418,14 @@ type EventFields = {
     };
   /** Followed by `step.finished`. */
   'step.answered': OfStep & Answered & { readonly answer: ApprovalAnswer; readonly masked?: readonly string[] };
-  /** `attempt`: 0 if none was made. */
+  /**
+   * `attempt`: 0 if none was made. `cached`: the step is up to date, so that it has the outputs of its last success, in the run
+   * `from`.
+   */
   'step.finished': OfAttempt &
-    Ended & {
+    Ended &
+    Partial<EarlierSuccess> & {
+      readonly cached?: true;
       readonly status: SettledStatus;
       readonly outputs: Outputs;
       readonly masked?: readonly string[];

@@ -7,6 +7,7 @@ import { isBlocking } from './evolve-node.ts';
 import type { StepEnd } from './outcome.ts';
 import { mayStartAhead } from './policies.ts';
 import { nextInstance } from './ready-sets.ts';
+import type { EarlierSuccess } from './run.ts';
 import {
   hasAttempt,
   isDue,
@@ -21,14 +22,17 @@ import {
 } from './run-state.ts';
 import { handlersFor, verdict } from './verdict.ts';
 
-type StepResult = Pick<StepEnd, 'status' | 'message'> & Partial<StepEnd>;
+type StepResult = Pick<StepEnd, 'status' | 'message'> & Partial<StepEnd> & { readonly upToDate?: EarlierSuccess };
 
 /** Settles a step or handler; fields that `result` omits keep the values of the last attempt. */
 export function settle(draft: Draft, at: number, state: StepState, result: StepResult): void {
-  const { name: step, attempt } = state;
+  const { name: step } = state;
   const { status, reason = null, message, exitCode = state.exitCode, signal = state.signal, tolerated } = result;
+  // No attempt at an up-to-date step is made.
+  const attempt = result.upToDate === undefined ? state.attempt : 0;
+  const earlier = result.upToDate === undefined ? {} : ({ cached: true, ...result.upToDate } as const);
   const end = { status, reason, message, exitCode, signal, outputs: result.outputs ?? state.outputs };
-  record(draft, { type: 'step.finished', at, step, attempt, ...end, ...given({ tolerated }) });
+  record(draft, { type: 'step.finished', at, step, attempt, ...end, ...given({ tolerated }), ...earlier });
 }
 
 /**

@@ -57,6 +57,7 @@ const take: { readonly [Type in RunInput['type']]: (draft: Draft, input: Input<T
   refuse,
   'attempt-blocked': attemptBlocked,
   'attempt-acquired': attemptAcquired,
+  'attempt-checked': attemptChecked,
   'attempt-started': attemptStarted,
   'attempt-contained': attemptContained,
   'attempt-serving': attemptServing,
@@ -133,6 +134,13 @@ function blockedReports({ blocked, attempt }: StepState): number {
   return blocked?.attempt === attempt ? blocked.reports : 0;
 }
 
+function attemptChecked(draft: Draft, { at, step, attempt, reason, more, from }: Input<'attempt-checked'>): void {
+  const { status, attempt: present, cache } = stepState(draft.run, step);
+  const isChecked = cache?.hit === false && cache.attempt === attempt;
+  if (status === 'scheduled' && attempt === present && !isChecked)
+    record(draft, { type: 'step.outdated', at, step, attempt, reason, ...given({ more, from }) });
+}
+
 function attemptStarted(draft: Draft, input: Input<'attempt-started'>): void {
   const { at, step, attempt, process, child, childWorkflow } = input;
   const { status, attempt: present } = stepState(draft.run, step);
@@ -173,7 +181,7 @@ function tooManyItems({ graph, nodes }: RunState, count: number): string | null 
 }
 
 function attemptEnded(draft: Draft, input: Input<'attempt-ended'>): void {
-  const { at, step, attempt, outcome: reported, facts, kept = [] } = input;
+  const { at, step, attempt, outcome: reported, facts, kept = [], upToDate } = input;
   const state = stepState(draft.run, step);
   if (!hasAttempt(state) || attempt !== state.attempt) return;
   for (const file of kept) record(draft, { type: 'artifact.kept', at, step, attempt, ...file });
@@ -192,7 +200,7 @@ function attemptEnded(draft: Draft, input: Input<'attempt-ended'>): void {
   } else if (node.approval !== undefined && !isUnwanted && isPassing(next)) {
     hold(draft, at, state, { ...next, prompt: facts?.prompt ?? '', limitMs: node.approval.timeoutMs });
   } else {
-    settle(draft, at, state, next);
+    settle(draft, at, state, upToDate === undefined ? next : { ...next, upToDate });
     warnOfHandler(draft, at, state);
     if (next.status === 'failed' && next.tolerated === null) failFast(draft, at, state);
   }

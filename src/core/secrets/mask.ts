@@ -27,6 +27,8 @@ export function maskEvent(event: RunEvent, hidden: Hidden): RunEvent {
       return { ...event, name: text(event.name) };
     case 'artifact.kept':
       return { ...event, path: text(event.path) };
+    case 'step.outdated':
+      return { ...event, reason: event.reason.map((reason) => ({ ...reason, name: text(reason.name) })) };
     case 'step.contained': {
       const { image } = event.container;
       return image === null ? event : { ...event, container: { ...event.container, image: text(image) } };

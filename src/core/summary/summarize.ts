@@ -8,6 +8,7 @@ import {
   instancesOf,
   isBlocked,
   type RunState,
+  type StepCache,
   type StepState,
   stepNode,
   stepState,
@@ -15,7 +16,15 @@ import {
 } from '../run/run-state.ts';
 import { handlerState } from '../run/settle.ts';
 import type { Approval } from '../workflow.ts';
-import type { ApprovalSummary, BlockedSummary, InstanceSummary, RunHead, RunSummary, StepSummary } from './summary.ts';
+import type {
+  ApprovalSummary,
+  BlockedSummary,
+  CacheSummary,
+  InstanceSummary,
+  RunHead,
+  RunSummary,
+  StepSummary,
+} from './summary.ts';
 
 /** Path of an attempt's standard output; null if it is not stored. */
 export type StdoutPath = (step: string, attempt: number) => string | null;
@@ -98,6 +107,8 @@ export function summarizeStep(
     log: step.attempt === 0 || instances !== undefined ? null : logPath(step.name, step.attempt),
     ...given({
       lateSince: isoTimeOrNull(step.lateAt ?? null),
+      upToDate: step.cache?.hit || null,
+      cache: step.cache && summarizeCache(step.cache),
       container: step.container,
       service: service === undefined ? null : { ready: step.isReady },
       child: step.child,
@@ -109,6 +120,12 @@ export function summarizeStep(
       approval: step.approval && summarizeApproval(step.approval, approval),
     }),
   };
+}
+
+function summarizeCache(cache: StepCache): CacheSummary {
+  if (cache.hit) return { hit: true, reason: [], from: cache.from, savedMs: cache.savedMs };
+  const { reason, more, from = null } = cache;
+  return { hit: false, reason, ...given({ more }), from };
 }
 
 function summarizeBlocked({ name, holder, since }: Pick<BlockedState, 'name' | 'holder' | 'since'>): BlockedSummary {

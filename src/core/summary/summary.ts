@@ -1,3 +1,4 @@
+import type { StaleReason } from '../fingerprint.ts';
 import type {
   ApprovalAnswer,
   BlockedBy,
@@ -33,6 +34,10 @@ export type StepSummary = {
   /** Since when the step is late, or was until it ended; absent if it never was. */
   readonly lateSince?: string;
   readonly outputs: Outputs;
+  /** The step did not run: it has the outputs of its last success; absent if it is not up to date. */
+  readonly upToDate?: true;
+  /** The result of the check of a step with `sources`; absent before it, and if it was not checked. */
+  readonly cache?: CacheSummary;
   /** Path of the last attempt's standard output; its standard error is beside it. */
   readonly log: string | null;
   /** The container of the last attempt; absent if it ran in none. */
@@ -50,6 +55,19 @@ export type StepSummary = {
   readonly waitingFor?: WaitingFor;
   readonly blocked?: BlockedSummary;
   readonly approval?: ApprovalSummary;
+};
+
+/** Whether a step with `sources` was up to date (`hit`), and else why not. */
+export type CacheSummary = {
+  readonly hit: boolean;
+  /** Why the step ran; empty for a hit. */
+  readonly reason: readonly StaleReason[];
+  /** The number of reasons that are left out; absent: none. */
+  readonly more?: number;
+  /** The id of the run with the last success of the step; null: none is stored. */
+  readonly from: string | null;
+  /** How long the attempt of that success took; absent if the step ran. */
+  readonly savedMs?: number;
 };
 
 /** An instance of a fan-out. `name` is `NAME[KEY]`. */

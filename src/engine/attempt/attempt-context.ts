@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { StaleReasons } from '#core/fingerprint.ts';
 import type { neededFacts } from '#core/run/policies.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
@@ -102,6 +103,10 @@ export type AttemptContext = {
   /** The directory for the program's own artifacts; null: the step keeps none. */
   readonly artifactsDir: string | null;
   readonly warn: (message: string) => void;
+  /** The step runs even if it is up to date. */
+  readonly isForced: boolean;
+  /** Called before the attempt begins if its step is not up to date. */
+  readonly checked: (reasons: StaleReasons) => void;
   readonly variables: RunVariables;
   readonly executor: Executor;
   readonly capture: Capture;

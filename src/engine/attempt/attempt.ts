@@ -2,7 +2,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { Outcome } from '#core/run/run.ts';
 import { numberValues, withNumbers } from '#core/step-numbers.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import type { BackgroundStep, NumberValue, Step } from '#core/workflow.ts';
+import type { BackgroundStep, NumberValue, Step, UpToDateRule } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { readItems } from '#environment/read-items.ts';
@@ -22,6 +22,7 @@ import {
 } from './attempt-context.ts';
 import { afterEnd, attemptFacts, withCause, withCopies } from './attempt-results.ts';
 import type { BackgroundAttempt } from './service/serve.ts';
+import type { Checked } from './up-to-date.ts';
 
 /**
  * Makes one attempt at a step: precondition, variables, directory and output files, executor, `output`. A failing step
@@ -45,6 +46,9 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
       const limit = numbers === undefined ? {} : { maxConcurrent: step.fanOut.maxConcurrent };
       return { ...reportOf({ status: 'succeeded', exitCode: null, outputs: {} }), items, ...limit };
     }
+    const check = step.upToDate === undefined ? null : await checkedStep(context, { scope, env, cwd }, step.upToDate);
+    if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
+    if (check !== null && 'report' in check) return check.report;
     const outcome = await withCopies(context, { scope, env, cwd }, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });
@@ -53,6 +57,7 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
       return afterEnd(outcome, context);
     });
     const ended = await withArtifacts(context, outcome, { scope, env, cwd });
+    await check?.ended(ended.outcome);
     const report = { ...ended, ...(await withFacts(context, ended.outcome, { scope, env, cwd })) };
     return numbers === undefined ? report : { ...report, facts: { ...report.facts, numbers } };
   } catch (error) {
@@ -111,6 +116,12 @@ async function runService(
 function logsOf({ step, number, files, output: { log } }: AttemptContext): readonly LogFile[] {
   const logOf = (stream: LogStream) => files.logs.file(step.name, number, stream);
   return log.stdoutPath === log.stderrPath ? [logOf('output')] : [logOf('stdout'), logOf('stderr')];
+}
+
+/** Loaded only for steps with `sources`. */
+async function checkedStep(context: AttemptContext, own: StepScope, rule: UpToDateRule): Promise<Checked> {
+  const { checkUpToDate } = await import('./up-to-date.ts');
+  return checkUpToDate(context, own, rule);
 }
 
 /** The outcome after the artifacts of the attempt were kept; `kept`: absent if the step keeps none. */

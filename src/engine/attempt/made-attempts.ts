@@ -49,6 +49,7 @@ export class MadeAttempts {
         post({ type: 'attempt-started', ...own(), process, ...childOf(child) });
       },
       contained: ({ container, daemon }) => post({ type: 'attempt-contained', ...own(), container, daemon }),
+      checked: (reasons) => post({ type: 'attempt-checked', ...own(), ...reasons }),
       service: {
         ready: () => post({ type: 'attempt-serving', ...own() }),
         giveUp: () => running.end(name, 'unready'),

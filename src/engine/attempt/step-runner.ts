@@ -14,7 +14,13 @@ import type { PreparedRun } from '../driver/driver.ts';
 import type { AttemptReport, StepTask } from '../driver/step-task.ts';
 import type { RunRequest } from '../engine.ts';
 import { runAttempt } from './attempt.ts';
-import { type ArtifactTotals, type AttemptHost, type BackgroundCalls, countArtifacts } from './attempt-context.ts';
+import {
+  type ArtifactTotals,
+  type AttemptContext,
+  type AttemptHost,
+  type BackgroundCalls,
+  countArtifacts,
+} from './attempt-context.ts';
 import { MAX_OUTPUT_BYTES } from './output/attempt-output.ts';
 import { MaskedOutputs } from './output/masked-output.ts';
 import { type OutputOptions, openOutput } from './output/open-output.ts';
@@ -33,6 +39,8 @@ export type AttemptTools = {
   readonly signals: AttemptSignals;
   readonly started: Started;
   readonly contained: Attempt['contained'];
+  /** Called before the attempt begins if its step is not up to date. */
+  readonly checked: AttemptContext['checked'];
   readonly service: BackgroundCalls;
   readonly limitTime: (timeoutMs: number) => void;
   readonly flush: Attempt['flush'];
@@ -138,7 +146,7 @@ export class StepRunner {
     const { signals, ...calls } = tools;
     const variables = this.#variables;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
-    const { workflow, runId } = this.#request;
+    const { workflow, runId, force } = this.#request;
     const { files, secrets } = this.#parts;
     this.set(task.runVariables);
     const found = this.#host.executor(step.executor.type);
@@ -162,6 +170,7 @@ export class StepRunner {
       artifactsDir:
         step.artifacts === undefined || step.fanOut !== undefined ? null : (files.artifacts?.stage() ?? null),
       warn: (message) => this.#parts.warn(step.name, message),
+      isForced: isForced(step, force),
       variables,
       executor,
       capture: this.#host.capture,
@@ -186,6 +195,11 @@ export class StepRunner {
   close(): void {
     this.#outputs.close();
   }
+}
+
+/** Whether the request forces a step, or the fan-out of an instance. */
+function isForced({ name, instanceOf }: Step, force: RunRequest['force']): boolean {
+  return force !== undefined && (force === 'all' || force.includes(instanceOf ?? name));
 }
 
 /** Adds the item of an instance as the default parameters. */

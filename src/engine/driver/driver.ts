@@ -298,6 +298,7 @@ export class Driver {
       case 'step.restored':
       case 'step.blocked':
       case 'step.acquired':
+      case 'step.outdated':
       case 'step.ready':
       case 'step.contained':
       case 'artifact.kept':

@@ -1,7 +1,7 @@
 import { given } from '#core/data/collections.ts';
 import { beforeItems, fanOutOf } from '#core/fan-out/instances.ts';
 import { itemParams, itemVariables } from '#core/fan-out/items.ts';
-import type { AttemptFacts, Item, KeptFile, Outcome, RunInput } from '#core/run/run.ts';
+import type { AttemptFacts, EarlierSuccess, Item, KeptFile, Outcome, RunInput } from '#core/run/run.ts';
 import {
   heldSteps,
   instancesOf,
@@ -47,6 +47,8 @@ export type AttemptReport = {
   readonly maxConcurrent?: number;
   /** The artifacts of the attempt; absent if its step keeps none. */
   readonly kept?: readonly KeptFile[];
+  /** The step is up to date: no attempt was made. */
+  readonly upToDate?: EarlierSuccess;
 };
 
 /** The outcome of an attempt that was asked to end before it started. */
@@ -59,10 +61,10 @@ export const notStarted: Outcome = {
 
 /** The input that reports the end of an attempt. */
 export function attemptEnd(
-  { outcome, facts, items, maxConcurrent, kept }: AttemptReport,
+  { outcome, facts, items, maxConcurrent, kept, upToDate }: AttemptReport,
   own: { readonly at: number; readonly step: string; readonly attempt: number },
 ): RunInput {
-  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts, ...given({ kept }) };
+  if (items === undefined) return { type: 'attempt-ended', ...own, outcome, facts, ...given({ kept, upToDate }) };
   return { type: 'items-read', ...own, items, ...(maxConcurrent === undefined ? {} : { maxConcurrent }) };
 }
 

@@ -79,6 +79,7 @@ export async function runSubworkflow(
         queues,
         outerLocks: options.locksAround(step.name),
         strict: parent.strict === true,
+        ...(parent.force === 'all' ? { force: parent.force } : {}),
         parentGraceMs: graceOf(parent),
       },
       (event, state) => {

@@ -105,6 +105,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     leaveBackground: action.leaveBackground ?? false,
     ...locksOf(action),
     ...artifactsOf(action),
+    ...upToDateOf(action),
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
     ...serviceOf(action),
@@ -196,6 +197,12 @@ function artifactsOf({ artifacts }: RawAction): Pick<Step, 'artifacts'> {
       return { path, when, ...(required === true ? { required } : {}), ...given({ name }) };
     }),
   };
+}
+
+/** `sources` with `generates` and `method`, as a part of a step; empty without it. */
+function upToDateOf({ sources, generates, method = 'checksum' }: RawAction): Pick<Step, 'upToDate'> {
+  if (sources === undefined) return {};
+  return { upToDate: { sources: asList<string>(sources), generates: asList<string>(generates), method } };
 }
 
 const ARTIFACTS_DIR = /\b(?:WF|DAG_RUN)_ARTIFACTS_DIR\b/;

@@ -16,11 +16,11 @@ import {
 } from '../raw.ts';
 import { type ActionEntry, type SpecFile, spotIn } from '../read/spec-file.ts';
 import { executorConfigSchema } from '../schema/schema.ts';
-import { artifactProblems } from './check-artifacts.ts';
 import { constantProblems, expressionProblems } from './check-constants.ts';
 import { lateStepProblems } from './check-late.ts';
 import { stepLockProblems } from './check-locks.ts';
 import { runParamsProblems } from './check-params.ts';
+import { artifactProblems, upToDateProblems } from './check-step-files.ts';
 import { approvalProblems, backgroundProblems, stepContainerProblems } from './check-step-kinds.ts';
 
 /** Checks a step or handler by itself. */
@@ -43,6 +43,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   outputProblems,
   stepLockProblems,
   artifactProblems,
+  upToDateProblems,
   lateStepProblems,
   declaredProblems,
   ownEnvProblems,

@@ -96,6 +96,10 @@ function mistakeOf({ reference, id, what, used }: StepReference): Mistake | null
     const help = 'Name the files in that step, for example artifacts: dist/**';
     return { message: `step "${id}" keeps no artifacts`, help };
   }
+  if (used.sources !== undefined && /\.(?:stdout|stderr)\b/.test(reference)) {
+    const help = `It has no log if it is up to date. Use \${${id}.output} with "output", which is stored.`;
+    return { message: `step "${id}" has "sources", and no log of every run`, help };
+  }
   if (rawFanOut(used) === null || /\.(?:status|output|artifacts)\b/.test(reference)) return null;
   const help = `Its output holds the result of each item: \${${id}.output.results[0].exitCode}.`;
   return { message: `step "${id}" runs for several items, and has only "status" and "output"`, help };

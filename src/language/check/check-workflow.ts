@@ -19,6 +19,7 @@ import {
   variableProblems,
 } from './check-references.ts';
 import { nestedShellProblems, quoteProblems, scriptPathProblems } from './check-shell-texts.ts';
+import { generatedTwiceProblems } from './check-step-files.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
 export type WorkflowFiles = {
@@ -72,6 +73,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...heldLockProblems(settings, all),
+      ...generatedTwiceProblems(steps),
       ...latenessProblems(settings),
       ...serverProblems(settings),
       ...mailProblems(settings, all),

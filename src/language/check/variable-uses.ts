@@ -48,6 +48,8 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...textUses(raw.params, ['params']),
     ...textUses(raw.locks, ['locks']),
     ...textUses(raw.artifacts, ['artifacts']),
+    ...textUses(raw.sources, ['sources']),
+    ...textUses(raw.generates, ['generates']),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(executorOf(raw).config, ['executor', 'config']) : []),

@@ -1,9 +1,10 @@
 import type { ChalkInstance } from 'chalk';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import { staleSummary } from '#core/fingerprint.ts';
 import { endsAttempt } from '#core/run/outcome.ts';
 import type { SettledStatus, StoredEvent } from '#core/run/run.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
-import { answerText, attemptText, blockedText, settlesLeftOut, stepTitle } from '../text/run-text.ts';
+import { answerText, attemptText, blockedText, settlesLeftOut, stepTitle, upToDateText } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { neededInputs, suggestApprove } from '../text/suggested-commands.ts';
 import { colorStep, createColors, paintStatus } from '../text/terminal-style.ts';
@@ -154,6 +155,8 @@ type PlainContext = {
 export function plainEvent(event: StoredEvent, context: PlainContext): string | null {
   const { colors, step, startedAt } = context;
   switch (event.type) {
+    case 'step.outdated':
+      return `${word('RUN', colors.blue)} ${escapeControls(staleSummary(event))}`;
     case 'step.started':
       return `${word('START', colors.blue)} ${joined(step ? stepTitle(step, event.childWorkflow) : '', bracketed(step, event.attempt))}`.trimEnd();
     case 'step.serving':
@@ -239,6 +242,7 @@ function finishedText(
   { step, startedAt, isStrict, colors }: PlainContext,
 ): string {
   const { status, at, attempt } = event;
+  if (event.cached) return `${colors.green('UP TO DATE')} ${upToDateText(event)}`;
   const message = escapeControls(event.message);
   const said =
     status === 'succeeded' && startedAt !== undefined

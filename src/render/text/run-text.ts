@@ -7,7 +7,7 @@ import { shellCodeIndex } from '#core/words/shell-launch.ts';
 import type { Lock, Step, Workflow } from '#core/workflow.ts';
 import { escapeControls } from './sanitize.ts';
 import { shellQuote } from './suggested-commands.ts';
-import { shortId, utcTime } from './value-text.ts';
+import { formatDuration, shortId, utcTime } from './value-text.ts';
 
 /**
  * Returns in one line what a step runs, as written, without passwords in addresses; of several lines the first command.
@@ -93,6 +93,11 @@ export function attemptText(step: Step | undefined, attempt: number): string {
   if (step?.repeat) return `repetition ${attempt}`;
   const most = (step?.retry.limit ?? 0) + 1;
   return attempt > most ? `attempt ${attempt}` : `attempt ${attempt} of ${most}`;
+}
+
+/** Returns what an up-to-date step has instead of an attempt: `of run 5f2c, 12s saved`. */
+export function upToDateText({ from, savedMs = 0 }: { readonly from?: string; readonly savedMs?: number }): string {
+  return [`of run ${escapeControls(shortId(from ?? ''))}`, `${formatDuration(savedMs)} saved`].join(', ');
 }
 
 /** Returns the details of a running attempt: whether a service is `ready`, and its container. */

@@ -57,6 +57,8 @@ const unicodeGlyphs = {
   } satisfies { readonly [status in Extract<StepStatus, SettledStatus | 'pending' | 'waiting'>]: string },
   /** A failure that does not fail the run. */
   tolerated: '⚠',
+  /** A step that did not have to run. */
+  upToDate: '≡',
   /** The frames of the animation beside a running step. */
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
   bar: '│',
@@ -79,6 +81,7 @@ const asciiGlyphs: Glyphs = {
     waiting: '~',
   },
   tolerated: '*',
+  upToDate: '=',
   spinner: ['|', '/', '-', '\\'],
   bar: '|',
   corner: '-->',

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { StoredEvent } from '#core/run/run.ts';
-import { type Failure, failedSteps, type RunSummary } from '#core/summary/summary.ts';
+import { type Failure, failedSteps, type RunSummary, type StepSummary } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { Recap, Terminal } from '../reporters/reporter.ts';
 import { failureCommand, failuresIn } from '../text/failures.ts';
@@ -65,18 +65,27 @@ function headline(summary: RunSummary, { colors, glyphs, columns }: RecapStyle):
 
 /** The statuses in words, in the order of the counts. */
 const countOrder = [
-  ...['succeeded', 'failed', 'failed (tolerated)', 'skipped', 'canceled', 'not run'],
+  ...['succeeded', 'up to date', 'failed', 'failed (tolerated)', 'skipped', 'canceled', 'not run'],
   ...['running', 'waiting', 'scheduled', 'not reached'],
 ];
 
 function countsText({ steps, strict }: RunSummary, separator: string): string {
   const counts = new Map<string, number>();
-  for (const { status, tolerated } of steps) {
+  for (const { status, tolerated, upToDate } of steps) {
     const isTolerated = status === 'failed' && tolerated !== undefined && strict !== true;
-    const word = isTolerated ? 'failed (tolerated)' : stepStatusText(status);
+    const word = isTolerated ? 'failed (tolerated)' : upToDate ? 'up to date' : stepStatusText(status);
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  return countOrder.flatMap((word) => (counts.has(word) ? [`${counts.get(word)} ${word}`] : [])).join(separator);
+  const saved = savedMs(steps);
+  return [
+    ...countOrder.flatMap((word) => (counts.has(word) ? [`${counts.get(word)} ${word}`] : [])),
+    ...(saved === 0 ? [] : [`${formatDuration(saved)} saved`]),
+  ].join(separator);
+}
+
+/** The durations of the attempts that up-to-date steps and instances did not make. */
+function savedMs(steps: readonly StepSummary[]): number {
+  return steps.reduce((sum, { cache, items = [] }) => sum + (cache?.savedMs ?? 0) + savedMs(items), 0);
 }
 
 /** Returns the reason for the result, if the steps do not show it. */

@@ -1,3 +1,4 @@
+import { staleSummary } from '#core/fingerprint.ts';
 import type { SettledStatus } from '#core/run/run.ts';
 import {
   instancesOf,
@@ -134,7 +135,11 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
     case 'upstream_failed':
       return finishedLine(
         settledEvent(step, step.status),
-        { startedAt: step.startedAt, answer: step.approval?.answer },
+        {
+          startedAt: step.startedAt,
+          answer: step.approval?.answer,
+          reason: step.cache?.hit === false ? staleSummary(step.cache) : null,
+        },
         style,
       );
   }
@@ -161,6 +166,7 @@ function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof
     const before = origin === undefined ? {} : { before: { runId: origin, reason, message, exitCode, signal } };
     return { type: 'step.restored', seq: 0, at, step: name, status, outputs, ...tolerated, ...before };
   }
-  const end = { status, attempt, reason, message, exitCode, signal, outputs, ...tolerated };
+  const cached = step.cache?.hit ? { cached: true as const, from: step.cache.from, savedMs: step.cache.savedMs } : {};
+  const end = { status, attempt, reason, message, exitCode, signal, outputs, ...tolerated, ...cached };
   return { type: 'step.finished', seq: 0, at, step: name, ...end };
 }

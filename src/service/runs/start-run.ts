@@ -25,6 +25,8 @@ export type StartRequest = LoadedWorkflow & {
   readonly trigger: Trigger;
   /** Failures that `continueOn.failure` tolerates fail the run. */
   readonly strict?: boolean;
+  /** Steps that run even if they are up to date; `all`: those of sub-workflows too. Absent: none. */
+  readonly force?: 'all' | readonly string[];
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** The part of the workflow to run; absent: all of it. */
@@ -46,6 +48,7 @@ const DERIVED: ReadonlySet<Trigger> = new Set(['schedule', 'retry', 'backfill'])
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
   const { moment, backfill } = request;
+  const force = forcedSteps(workflow, request.force);
   const isTimed = trigger === 'schedule' && moment !== undefined && workflow.late !== undefined;
   const latest = isTimed ? latestTimes(workflow, moment) : undefined;
   const params = request.accepted ?? acceptParams(workflow, request.params);
@@ -62,13 +65,28 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? withoutSteps(workflow, selection),
     ancestors: [],
     strict,
-    ...given({ dotenv, selection, moment, backfill, latest, retryNumber, onApproval }),
+    ...given({ dotenv, selection, moment, backfill, latest, retryNumber, onApproval, force }),
   };
 }
 
 function withoutSteps(workflow: Workflow, selection: StepSelection | undefined): readonly Restored[] {
   if (selection === undefined) return [];
   return Array.from(leftOut(buildGraph(workflow), selection), (step) => ({ step, status: 'skipped', outputs: {} }));
+}
+
+/** The forced steps by their names. Throws a `WfError` `usage` for one that does not exist, or is never up to date. */
+function forcedSteps({ name, steps }: Workflow, force: StartRequest['force']): StartRequest['force'] {
+  if (force === undefined || force === 'all') return force;
+  return force.map((forced) => {
+    const step = steps.find((one) => one.name === forced || one.id === forced);
+    if (step === undefined)
+      throw new WfError('usage', `"force" names "${forced}", and workflow "${name}" has no such step`, {
+        help: 'wf run FILE --force STEP, or wf run FILE --force for all of them',
+      });
+    if (step.upToDate === undefined)
+      throw new WfError('usage', `step "${forced}" has no "sources": it runs in each run`);
+    return step.name;
+  });
 }
 
 /** Clients make ids as `wf` does, so that they can repeat a request: such ids are accepted. */

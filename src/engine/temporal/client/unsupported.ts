@@ -32,7 +32,7 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
 }
 
 function ofStep(step: Step): readonly Found[] {
-  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts } = step;
+  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, upToDate } = step;
   const keys = [
     executor.type === 'workflow' && 'run',
     service !== undefined && 'service',
@@ -42,6 +42,7 @@ function ofStep(step: Step): readonly Found[] {
     leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
     artifacts !== undefined && 'artifacts',
+    upToDate !== undefined && 'sources',
   ];
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: name }]));
 }

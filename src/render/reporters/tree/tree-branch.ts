@@ -162,7 +162,7 @@ export class TreeBranch {
     const { startedAt = null } = this.view.active.get(step) ?? {};
     const { answer } = this.view.waiting.get(step) ?? {};
     const instances = this.nested.get(step);
-    const line = finishedLine(event, { startedAt, answer }, this.style);
+    const line = finishedLine(event, { startedAt, answer, reason: this.view.reasons.get(step) }, this.style);
     const isCounted = instances?.isFanOut === true && status !== 'failed';
     const row = isCounted ? withCount(line, instances.view) : line;
     this.rows.push(row);

@@ -2,7 +2,14 @@ import type { ChalkInstance } from 'chalk';
 import type { StoredEvent } from '#core/run/run.ts';
 import type { StepState } from '#core/run/run-state.ts';
 import type { Step } from '#core/workflow.ts';
-import { type Answered, answerText, attemptState, attemptText, settlesLeftOut } from '../../text/run-text.ts';
+import {
+  type Answered,
+  answerText,
+  attemptState,
+  attemptText,
+  settlesLeftOut,
+  upToDateText,
+} from '../../text/run-text.ts';
 import { escapeControls } from '../../text/sanitize.ts';
 import { type Glyphs, paintStatus } from '../../text/terminal-style.ts';
 import { formatDuration, formatElapsed } from '../../text/value-text.ts';
@@ -29,28 +36,34 @@ type BeforeEnd = {
   readonly startedAt: number | null;
   /** The answer to its approval; null or absent if it asked for none, or was not answered. */
   readonly answer?: Answered | null | undefined;
+  /** Why a step with `sources` ran; null or absent without them. */
+  readonly reason?: string | null | undefined;
 };
 
 /** Renders the line of a settled step. */
 export function finishedLine(
   event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>,
-  { startedAt, answer }: BeforeEnd,
+  { startedAt, answer, reason = null }: BeforeEnd,
   style: TreeStyle,
 ): TreeLine {
   const { colors, glyphs, steps } = style;
   const isTolerated = event.status === 'failed' && event.tolerated !== undefined && !style.isStrict;
   const approved = answer?.answer === 'approved' ? answerText(answer) : '';
   return {
-    glyph: isTolerated ? glyphs.tolerated : glyphs.status[event.status],
+    glyph: isTolerated ? glyphs.tolerated : isUpToDate(event) ? glyphs.upToDate : glyphs.status[event.status],
     name: nameText(event.step),
     time: startedAt === null ? '' : formatDuration(event.at - startedAt),
     detail:
       event.type === 'step.restored'
         ? keptDetail(event)
-        : finishedDetail(event, steps.get(event.step), { isTolerated, approved }),
+        : finishedDetail(event, steps.get(event.step), { isTolerated, approved, reason }),
     paintGlyph: isTolerated ? colors.yellow : (text) => paintStatus(event.status, colors, text),
     paintDetail: event.status === 'failed' && !isTolerated ? colors.red : colors.dim,
   };
+}
+
+function isUpToDate(event: Extract<StoredEvent, { type: 'step.finished' | 'step.restored' }>): boolean {
+  return event.type === 'step.finished' && event.cached === true;
 }
 
 function keptDetail(event: Extract<StoredEvent, { type: 'step.restored' }>): string {
@@ -67,13 +80,14 @@ function joined(...parts: readonly string[]): string {
 function finishedDetail(
   event: Extract<StoredEvent, { type: 'step.finished' }>,
   step: Step | undefined,
-  { isTolerated, approved }: { readonly isTolerated: boolean; readonly approved: string },
+  { isTolerated, approved, reason }: { isTolerated: boolean; approved: string; reason: string | null },
 ): string {
   const attempt = attemptText(step, event.attempt);
   const message = escapeControls(event.message);
   switch (event.status) {
     case 'succeeded':
-      return joined(attempt, approved);
+      if (event.cached) return `UP TO DATE  ${upToDateText(event)}`;
+      return joined(attempt, approved, reason === null ? '' : `RUN  ${escapeControls(reason)}`);
     case 'failed':
       return joined(message, isTolerated ? 'tolerated' : '', attempt, approved);
     case 'skipped':

@@ -1,3 +1,4 @@
+import { staleSummary } from '#core/fingerprint.ts';
 import type { ContainerRef, SettledStatus, StoredEvent, WaitingFor } from '#core/run/run.ts';
 import { handlerKind, type Workflow } from '#core/workflow.ts';
 import { type Answered, blockedText } from '../../text/run-text.ts';
@@ -31,6 +32,8 @@ export class TreeView {
   readonly settled = new Set<string>();
   /** The steps that are late, or were. */
   readonly late = new Set<string>();
+  /** Why steps with `sources` run. */
+  readonly reasons = new Map<string, string>();
   isLate = false;
   failed = 0;
   /** The counts of all steps and of settled steps, without handlers. */
@@ -61,6 +64,9 @@ export class TreeView {
         break;
       case 'step.started':
         this.#begin(event.step, event.attempt, event.at);
+        break;
+      case 'step.outdated':
+        this.reasons.set(event.step, staleSummary(event));
         break;
       case 'step.contained':
         this.#change(event.step, { container: event.container });

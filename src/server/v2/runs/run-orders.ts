@@ -1,6 +1,6 @@
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
-import type { AcceptedRun, StepAnswerOrder } from '#service/service.ts';
+import type { AcceptedRun, StartOrder, StepAnswerOrder } from '#service/service.ts';
 import { WfError } from '#system/errors.ts';
 import { acceptedRun, actorOf, answererOf, isStartOf } from '../../both-versions.ts';
 import type { Bodies } from '../../generated/requests.mjs';
@@ -11,11 +11,16 @@ import { namedRun, readParams, runIdToRemove, type V2Handler, type V2Parts } fro
 /** `POST /api/v2/workflows/{name}/runs`. */
 export const startRun: V2Handler = async ({ params: { name = '' }, body }, parts) => {
   const { file } = parts.workflows.get(name);
-  const { params, runId, strict } = readBody('startRun', body);
-  const order = { params: readParams(params), runId, strict, trigger: 'api' } as const;
+  const { params, runId, strict, force } = readBody('startRun', body);
+  const order = { params: readParams(params), runId, strict, trigger: 'api', ...forceOf(force) } as const;
   const accepted = await parts.runs.start({ workflow: { name: file }, ...order });
   return acceptedReply(accepted, isStartOf(file), parts);
 };
+
+function forceOf(force: Bodies['startRun']['force']): Pick<StartOrder, 'force'> {
+  if (Array.isArray(force)) return { force };
+  return force ? { force: 'all' } : {};
+}
 
 /** `POST /api/v2/runs/{id}/stop`. */
 export const stopRun: V2Handler = async ({ params: { id = '' }, body, visitor }, parts) => {

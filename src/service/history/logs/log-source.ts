@@ -66,6 +66,8 @@ export function lostText({ runId, reason, error }: Pick<RunSummary, 'runId' | 'r
 /** Explains why a run or a step has no output. */
 export function whyNothing({ state, runId }: Pick<PastRun, 'state' | 'runId'>, step: string | null): string {
   if (step === null) return `no step of run ${runId} has been started`;
+  const { cache } = stepState(state, step);
+  if (cache?.hit) return `step "${step}" was up to date: its output is that of run ${cache.from}`;
   const origin = originOf(state, stepState(state, step));
   if (origin !== null) return `step "${step}" was kept from run ${origin}: its output is there`;
   return `step "${step}" has not been started`;

@@ -64,6 +64,7 @@ export function createRunJournal(run: OpenRun): RunJournal {
     queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
     artifacts: createArtifacts(artifactsPath(directory), makeScratch, dirname(directory)),
+    ...fingerprintsOf(run.workflow.file, dirname(directory)),
     scratch: makeScratch,
     listen: (listener) => {
       const look = () => {
@@ -90,6 +91,16 @@ export function createRunJournal(run: OpenRun): RunJournal {
       await closing;
     },
   };
+}
+
+/** The fingerprints are loaded with the first step that needs them. */
+function fingerprintsOf(file: string | null, runsDir: string): Pick<RunJournal, 'fingerprints'> {
+  if (file === null) return {};
+  const open = async () => {
+    const { createFingerprints, fingerprintsPath } = await import('../fingerprints/fingerprint-files.ts');
+    return createFingerprints(fingerprintsPath(runsDir), file);
+  };
+  return { fingerprints: open };
 }
 
 /** A socket that cannot be removed is removed by the next listener. */

@@ -18,7 +18,9 @@ import { NamedPipes } from '#processes/named-pipes.ts';
 import { endProcesses, findRunProcesses, processMoment } from '#processes/processes.ts';
 import { capture } from '#processes/programs.ts';
 import { createArtifacts } from '#store/files/artifacts/artifact-files.ts';
+import { createFingerprints, fingerprintsPath } from '#store/files/fingerprints/fingerprint-files.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
+import type { RunFiles } from '#store/store.ts';
 import { systemClock as clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import { asData, type ChildEnd, type ToHost, ToldSecrets, type ToWorker } from '../protocol.ts';
@@ -65,6 +67,7 @@ class AttemptWorker {
           path: files.journal,
           logs: createRunLogs(files.logs, workflow),
           artifacts: createArtifacts(join(files.scratch, '../artifacts'), () => files.scratch, null),
+          ...fingerprintsOf(files.journal, workflow.file),
           scratch: () => files.scratch,
         },
         secrets: this.#secrets,
@@ -168,6 +171,13 @@ class AttemptWorker {
     this.#runner.close();
     send({ type: 'cleaned-up' });
   }
+}
+
+/** The fingerprints of the home that has the journal. */
+function fingerprintsOf(journal: string | null, file: string | null): Pick<RunFiles, 'fingerprints'> {
+  if (journal === null || file === null) return {};
+  const root = fingerprintsPath(join(journal, '../..'));
+  return { fingerprints: async () => createFingerprints(root, file) };
 }
 
 /** The variables that the texts of a request use, by the names that they look up. */

@@ -1,0 +1,152 @@
+import { differences, type Fingerprint, type StaleReason, shortened } from '#core/fingerprint.ts';
+import type { Outcome } from '#core/run/run.ts';
+import type { UpToDateRule } from '#core/workflow.ts';
+import { EvaluationProblem } from '#environment/environment.ts';
+import { type Inspection, inspectInputs } from '#environment/fingerprint.ts';
+import type { FingerprintStore } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
+import type { AttemptReport } from '../driver/step-task.ts';
+import type { AttemptContext, StepScope } from './attempt-context.ts';
+
+/** A step that is up to date, or the end of the attempt that runs it. */
+export type Checked =
+  | { readonly report: AttemptReport }
+  /** Called with the outcome of the attempt: stores its success. */
+  | { readonly ended: (outcome: Outcome) => Promise<void> };
+
+/** How many paths a message names. */
+const MAX_SHOWN = 3;
+
+/**
+ * Checks before an attempt whether its step is up to date: only then is no attempt made. Only the first attempt may find that,
+ * since one that fails may have changed the generated files. Throws an `EvaluationProblem` for sources that cannot be read.
+ */
+export async function checkUpToDate(context: AttemptContext, own: StepScope, rule: UpToDateRule): Promise<Checked> {
+  const { fingerprints } = context.files;
+  if (fingerprints === undefined) return { ended: async () => {} };
+  try {
+    return await new Check(context, own, { rule, fingerprints: await fingerprints() }).run();
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    throw new EvaluationProblem(`the fingerprint of the step: ${error.message}`);
+  }
+}
+
+class Check {
+  readonly #context: AttemptContext;
+  readonly #own: StepScope;
+  readonly #rule: UpToDateRule;
+  readonly #store: FingerprintStore;
+
+  constructor(
+    context: AttemptContext,
+    own: StepScope,
+    { rule, fingerprints }: { readonly rule: UpToDateRule; readonly fingerprints: FingerprintStore },
+  ) {
+    this.#context = context;
+    this.#own = own;
+    this.#rule = rule;
+    this.#store = fingerprints;
+  }
+
+  async run(): Promise<Checked> {
+    const { step, number, clock, warn, signal, checked, isForced } = this.#context;
+    const { success, isCurrent, damage } = this.#store.read(step.name);
+    if (damage !== null) warn(`the fingerprint of the last success is dropped: ${damage}`);
+    const before = await this.#inspect();
+    const reasons = reasonsOf(before, success?.entries ?? null, { isCurrent, isForced });
+    // An attempt that was asked to end runs nothing.
+    if (signal.aborted) return { ended: async () => {} };
+    if (success !== null && reasons.length === 0 && number === 1) {
+      const { exitCode, outputs, runId: from, durationMs: savedMs } = success;
+      const outcome = { status: 'succeeded', exitCode, outputs } as const;
+      return { report: { outcome, facts: {}, upToDate: { from, savedMs } } };
+    }
+    checked(shortened(reasons, success?.runId));
+    const token = this.#store.begin(step.name);
+    const startedAt = clock.now();
+    return { ended: (outcome) => this.#ended(outcome, { before, token, startedAt }) };
+  }
+
+  /** Never fails the attempt: without a stored success, the step runs again. */
+  async #ended(
+    outcome: Outcome,
+    { before, token, startedAt }: { before: Inspection; token: string; startedAt: number },
+  ): Promise<void> {
+    const { step, runId, clock, warn } = this.#context;
+    try {
+      const obstacle = outcome.status === 'succeeded' ? await this.#obstacle(outcome.outputs, before) : null;
+      if (obstacle !== null) warn(`the step will run again: ${obstacle}`);
+      const at = clock.now();
+      const end = { runId, at, durationMs: Math.max(0, at - startedAt), entries: before.entries };
+      const success =
+        outcome.status === 'succeeded' && obstacle === null
+          ? { ...end, exitCode: outcome.exitCode, outputs: outcome.outputs }
+          : null;
+      const isStored = this.#store.end(step.name, token, success);
+      if (!isStored && success !== null) warn('the step will run again: another run of it began meanwhile');
+    } catch (error) {
+      if (!(error instanceof WfError || error instanceof EvaluationProblem)) throw error;
+      warn(`the step will run again: ${error.message}`);
+    }
+  }
+
+  /** Why the success of the attempt cannot stand for later ones; null if it can. */
+  async #obstacle(outputs: Readonly<Record<string, string>>, before: Inspection): Promise<string | null> {
+    const { secrets } = this.#context;
+    const secret = Object.keys(outputs).find((name) => {
+      const value = outputs[name] ?? '';
+      return secrets.isSecret(name) || secrets.shared.mask(value) !== value;
+    });
+    if (secret !== undefined) return `its output "${secret}" contains a secret`;
+    const after = await this.#inspect();
+    const missing = after.reasons.find(({ kind }) => kind === 'output');
+    if (missing !== undefined) return `it generated no file that matches "${missing.name}"`;
+    const changed = [...changedSources(before.entries, after.entries), ...changedStamps(before, after)];
+    if (changed.length === 0) return null;
+    const more = changed.length > MAX_SHOWN ? ` and ${changed.length - MAX_SHOWN} more` : '';
+    const names = changed.slice(0, MAX_SHOWN).map((path) => `"${path}"`);
+    return `${names.join(', ')}${more} changed while it ran`;
+  }
+
+  async #inspect(): Promise<Inspection> {
+    const { step, workflow, variables, clock, signal } = this.#context;
+    const hashes = this.#store.hashes(step.name);
+    const inspection = await inspectInputs({
+      workflow,
+      step,
+      rule: this.#rule,
+      ...this.#own,
+      args: variables.args,
+      key: this.#store.key(),
+      hashes,
+      now: clock.now,
+      signal,
+    });
+    if (!signal.aborted) hashes.save();
+    return inspection;
+  }
+}
+
+/** Why a step has to run, with these inputs after a success with those; empty if it is up to date. */
+function reasonsOf(
+  { entries, reasons }: Inspection,
+  before: Fingerprint | null,
+  { isCurrent, isForced }: { readonly isCurrent: boolean; readonly isForced: boolean },
+): readonly StaleReason[] {
+  const forced: readonly StaleReason[] = isForced ? [{ kind: 'forced', name: '' }] : [];
+  if (before === null) return [...forced, { kind: 'missing', name: 'success' }];
+  const found = [...differences(before, entries), ...reasons];
+  if (found.length > 0 || isCurrent) return [...forced, ...found];
+  return [...forced, { kind: 'missing', name: 'attempt' }];
+}
+
+/** Variables and keys are the same before and after an attempt. */
+function changedSources(before: Fingerprint, after: Fingerprint): readonly string[] {
+  return differences(before, after).flatMap(({ kind, name }) => (kind === 'source' ? [name] : []));
+}
+
+function changedStamps(before: Inspection, after: Inspection): readonly string[] {
+  const known = new Set(before.stamps);
+  return after.stamps.filter((stamp) => !known.has(stamp)).map((stamp) => stamp.slice(0, stamp.lastIndexOf(' ')));
+}
