@@ -32,7 +32,7 @@ const CONTRACTS = [
   'language/(diagnostic|schema/schema-doc)[.]ts$',
   'processes/end-signal[.]ts$',
   'store/(log-ends|logs|store)[.]ts$',
-  'system/clock[.]ts$',
+  'system/(clock|file-pieces)[.]ts$',
 ];
 
 /** The files of a folder that others may import. Each lists what it offers, or is a contract. */
@@ -119,7 +119,7 @@ const FOLDERS = {
       'executors/(executor|registry)[.]ts$',
       'processes/end-signal[.]ts$',
       'store/store[.]ts$',
-      'system/(clock|descriptors|engine-address|glob|pattern|files|time-limit|trees/(copy-file|open-directory|walk-files)|turns)[.]ts$',
+      'system/(clock|descriptors|engine-address|file-pieces|glob|pattern|files|time-limit|trees/(copy-file|open-directory|walk-files)|turns)[.]ts$',
     ],
     packages: ['re2js', 'yaml', '@temporalio/(activity|client|common|envconfig|proto|worker|workflow)'],
     builtins: [ANY],
@@ -153,7 +153,7 @@ const FOLDERS = {
       'system/clock[.]ts$',
       'language/(formats|load)[.]ts$',
       'store/store[.]ts$',
-      'system/(descriptors|files|near-names|turns)[.]ts$',
+      'system/(descriptors|file-pieces|files|near-names|turns)[.]ts$',
     ],
     packages: ['croner', 'cronstrue', 'prom-client'],
     builtins: [ANY],

@@ -11,7 +11,7 @@ import { parse } from 'yaml';
  * - `$ref` is the name of a schema.
  * - An object schema has its `properties` only: all are required except those with a `?` after their name.
  * - `x-from: RunSummary` copies the properties of a schema, except those in `x-without`.
- * - `access` is `public`, `read` (the default) or `write`.
+ * - `access` is `public`, `read` (the default), `write` or `worker`.
  * - `as` states the media types of a body, by the words of `Route.body`.
  * - A query parameter of type `array` is a text, separated by commas.
  * - `x-narrow` has keywords of the published schema only: the handlers check them themselves, with better messages.
@@ -29,6 +29,7 @@ const MEDIA_TYPES = {
   json: ['application/json'],
   'form-or-json': ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
   text: ['text/plain', 'text/yaml', 'application/yaml', 'application/x-yaml'],
+  bytes: ['application/octet-stream'],
 };
 
 /** The published schemas of `--json` that the API shares, with their names and those of their parts in the document. */
@@ -113,6 +114,7 @@ function operationObject(short, { path, source, errors, schemas }) {
     summary,
     ...(description === undefined ? {} : { description }),
     ...(access === 'public' ? { security: [] } : {}),
+    ...(access === 'worker' ? { security: [{ worker: [] }] } : {}),
     ...(access === 'write' ? { 'x-needs': 'a login that may change things' } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody: body(requestBody, schemas) }),

@@ -8,6 +8,7 @@ import { createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
 import { watchClaim } from '#daemon/claim-watch.ts';
 import { createDaemonRuns } from '#daemon/daemon-runs.ts';
 import { createRunFeeds, DaemonChanges } from '#daemon/live-changes.ts';
+import { createLogReceiver } from '#daemon/log-receiver.ts';
 import { createMetrics, lockWaits } from '#daemon/metrics.ts';
 import { previousMoment } from '#daemon/recent-runs.ts';
 import { createScheduler, type Scheduler } from '#daemon/schedule/scheduler.ts';
@@ -183,6 +184,11 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     runs: runs.actions,
     searchLines: (pattern: string, text: string) => thread.run({ kind: 'search', pattern, text }),
     feeds: createRunFeeds(history),
+    storeLog: createLogReceiver({
+      history,
+      holderOf: ({ runId, state: { owner, promise } }, ...attempt) =>
+        remote.holderOf({ runId, owner, promise }, ...attempt),
+    }),
     runStamp: (runId: string) => control.archive.stampOf(runId) ?? '',
     removeRun: (runId: string) => removeRun(runId, config),
     queue: runs.queue,

@@ -1,17 +1,21 @@
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
+import { readLogStoreToken } from '#config/part-settings.ts';
 import type { Check } from '#doctor/machine.ts';
 import type { WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
-import type { EngineWorker } from '#engine/temporal/worker/worker.ts';
+import type { EngineWorker, LogTarget } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
-import { WfError } from '#system/errors.ts';
+import { outsideLogs } from '#store/files/run-directory.ts';
+import { failedAs, WfError } from '#system/errors.ts';
+import { writePiece } from '#system/file-pieces.ts';
 import { hostOptions } from './app.ts';
 import { packageRoot } from './package-root.ts';
-import { engineSettings, lostAfterMs } from './remote-app.ts';
+import { engineSettings, logStoreDirectory, lostAfterMs } from './remote-app.ts';
 import { queueSizes } from './run-store.ts';
 
 export type { TemporalHost, WorkerReport };
@@ -28,6 +32,7 @@ export async function openEngineHost(
     ...hostOptions(config, { keepHistory }),
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
+    logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
   });
 }
@@ -41,7 +46,31 @@ export async function readWorkers(config: Config): Promise<readonly WorkerReport
 /** Checks the engine of the settings for `wf doctor`; changes nothing. */
 export async function checkEngine(config: Config, version: string): Promise<readonly Check[]> {
   const { inspectEngine } = await import('#engine/temporal/client/inspect-engine.ts');
-  return inspectEngine(engineSettings(config, config.settings.read('engine').value), version);
+  const url = config.settings.read('engine').value;
+  const ofEngine = inspectEngine(engineSettings(config, url), version);
+  return [...(await ofEngine), await checkLogStore(config)];
+}
+
+/** Checks whether logs can be stored; nothing is. */
+async function checkLogStore(config: Config): Promise<Check> {
+  const check = (detail: string, help: string | null = null): Check => {
+    return { name: 'log store', ok: help === null, version: null, detail, help };
+  };
+  try {
+    const target = await openLogTarget(config, { worker: 'wf doctor', report: () => {} });
+    if (target === null) return check('none: of long logs, only the ends leave their workers');
+    const { url, send } = target;
+    if (logStoreDirectory(config) !== null) return check(url);
+    const log = { runId: 'wf.doctor', workflow: '', step: 'none', attempt: 1, stream: 'output', file: '' } as const;
+    // There is no such run.
+    await send(log, { offset: 0, bytes: new Uint8Array(), total: null }).catch((error: unknown) => {
+      if (!failedAs(error, 'not-found')) throw error;
+    });
+    return check(url);
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return check(error.message, error.help ?? 'check the address, and that the daemon runs');
+  }
 }
 
 /** How a worker was asked for. */
@@ -64,6 +93,7 @@ export async function startWorker(
   const shared = directory ?? (config.runsDir === null ? null : join(config.runsDir, '..', 'worker'));
   if (shared === null) throw new WfError('storage', 'there is no home directory for a worker', { help: 'pass --dir' });
   const named = name ?? `${hostname()}-${process.pid}`;
+  const logTarget = await openLogTarget(config, { worker: named, report });
   const worker = await startEngineWorker({
     settings,
     name: named,
@@ -73,11 +103,53 @@ export async function startWorker(
     host: { ...hostOptions(config, { keepHistory: false }), background: processes, openLogs: createRunLogs },
     shared,
     tools: { own: thisProcess(), isAlive: mayBeAlive, processes },
+    logTarget,
     startGuard: () => startGuard(report),
     workflowCode: join(packageRoot, 'dist/temporal-workflow.js'),
     report,
   });
   return { ...worker, name: named };
+}
+
+/** Where a worker stores logs; null: nowhere. Throws a `WfError` `usage` for a store that cannot be used. */
+async function openLogTarget(
+  config: Config,
+  { worker, report }: { readonly worker: string; readonly report: (message: string) => void },
+): Promise<LogTarget | null> {
+  const { value: url } = config.settings.read('engineLogs');
+  if (url === null) return null;
+  const directory = logStoreDirectory(config);
+  if (directory !== null) return directoryTarget(url, directory);
+  const token = readLogStoreToken(config.settings.read);
+  if (token === null)
+    throw new WfError('usage', `the log store ${url} needs a token`, {
+      help: 'set WF_ENGINE_LOGS_TOKEN, or engineLogsTokenFile, here and for the daemon',
+    });
+  const { hostname: host, protocol } = new URL(url);
+  if (protocol === 'http:' && !LOOPBACK.test(host))
+    report('logs and their token cross the network unencrypted: there is no TLS');
+  const { httpLogTarget } = await import('#engine/temporal/worker/worker.ts');
+  return httpLogTarget({ url, token, worker });
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** A directory of all machines. It must exist: that of a file system that is not mounted would hide the logs later. */
+function directoryTarget(url: string, directory: string): LogTarget {
+  const requireDirectory = () => {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+    throw new WfError('usage', `the log store "${directory}" is not a directory of this machine`, {
+      help: 'mount it, or create it',
+    });
+  };
+  requireDirectory();
+  return {
+    url,
+    send: async ({ workflow, runId, file }, piece) => {
+      requireDirectory();
+      return writePiece(join(outsideLogs(directory, workflow, runId), file), piece);
+    },
+  };
 }
 
 /** The guard outlives this process, and the signals of its terminal. */

@@ -131,6 +131,7 @@ function remoteEngine(config: Config, copying: Copying = { lasting: null, report
   };
   return {
     accept: async (...asked) => (await open()).accept(...asked),
+    holderOf: async (...asked) => (await open()).holderOf(...asked),
     catchUp: async (...asked) => (await open()).catchUp(...asked),
     cancel: async (...asked) => (await open()).cancel(...asked),
     answer: async (...asked) => (await open()).answer(...asked),

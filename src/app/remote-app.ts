@@ -23,6 +23,7 @@ export async function openRemoteEngine(config: Config, copying: Copying): Promis
     clock: systemClock,
     processEnv: config.processEnv,
     lostAfterMs: lostAfterMs(config),
+    logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
     settingsOf: (url) => engineSettings(config, url),
     checkId: checkRunId,
@@ -33,6 +34,14 @@ export async function openRemoteEngine(config: Config, copying: Copying): Promis
 export function lostAfterMs({ settings }: Config): number {
   return settings.read('lostAfter').value * 1000;
 }
+
+/** The directory in which workers store logs; null: none. */
+export function logStoreDirectory({ settings }: Config): string | null {
+  const { value } = settings.read('engineLogs');
+  return value?.startsWith(DIRECTORY) ? value.slice(DIRECTORY.length) : null;
+}
+
+const DIRECTORY = 'file:';
 
 /** How to reach the engine at an address. Throws a `WfError` `usage` for the local one. */
 export function engineSettings({ settings, processEnv }: Config, url: string): EngineSettings {

@@ -27,8 +27,8 @@ type BasicLogin = { readonly username: string; readonly password: string };
  */
 export function secret(
   read: ReadSetting,
-  key: 'token' | 'readOnlyToken' | 'password',
-  fileKey: 'tokenFile' | 'readOnlyTokenFile' | 'passwordFile',
+  key: 'token' | 'readOnlyToken' | 'password' | 'engineLogsToken',
+  fileKey: 'tokenFile' | 'readOnlyTokenFile' | 'passwordFile' | 'engineLogsTokenFile',
 ): string | null {
   const direct = read(key);
   const inFile = read(fileKey);
@@ -54,6 +54,19 @@ export function basicLogin(read: ReadSetting): BasicLogin | null {
   if (password === null) throw otherHalf('password', 'the basic login has a user name but no password');
   if (username.includes(':')) throw new WfError('usage', '"username" cannot contain a colon');
   return { username, password };
+}
+
+const MIN_TOKEN_LENGTH = 16;
+
+/** The token with which workers store logs in a daemon; null if there is none. Throws a `WfError` `usage` for a short one. */
+export function readLogStoreToken(read: ReadSetting): string | null {
+  const token = secret(read, 'engineLogsToken', 'engineLogsTokenFile');
+  if (token === null || (token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token))) return token;
+  throw new WfError(
+    'usage',
+    `"engineLogsToken" must be at least ${MIN_TOKEN_LENGTH} ASCII letters, digits and punctuation, without spaces`,
+    { help: 'create one: openssl rand -hex 16' },
+  );
 }
 
 /** The error for the first of two settings that need each other. */

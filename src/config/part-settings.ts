@@ -2,5 +2,5 @@
 
 export { readLogForwarding } from './forwarding-settings.ts';
 export { type ListedDirectories, type ListedSetting, listDirectories, listSettings } from './listed-settings.ts';
-export { type ClientSettings, readClientSettings } from './login-settings.ts';
+export { type ClientSettings, readClientSettings, readLogStoreToken } from './login-settings.ts';
 export { exposedFiles, readServerSettings, type ServerSettings } from './server-settings.ts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { canonicalKey } from '#language/schema/schema-type.ts';
 import { WfError } from '#system/errors.ts';
 import { type OpenSettings, openSettings } from './config.ts';
-import { basicLogin, otherHalf, secret } from './login-settings.ts';
+import { basicLogin, otherHalf, readLogStoreToken, secret } from './login-settings.ts';
 import type { Entry, ReadSetting } from './resolve.ts';
 import type { QueueLimit } from './settings.ts';
 
@@ -21,6 +21,8 @@ export type ServerSettings = {
     readonly readOnlyToken: string | null;
     readonly basic: { readonly username: string; readonly password: string } | null;
   };
+  /** With which workers store logs; null: they cannot. */
+  readonly workerToken: string | null;
   readonly secretFiles: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Names in addition to those that follow from `host`, in lower case, with or without a port. */
@@ -52,6 +54,7 @@ export function readServerSettings(
       readOnlyToken: secret(read, 'readOnlyToken', 'readOnlyTokenFile'),
       basic: basicLogin(read),
     },
+    workerToken: readLogStoreToken(read),
     secretFiles: secretFiles(read, user),
     tls: tlsFiles(read),
     allowedHosts: read('allowedHosts').value.map((name) => name.toLowerCase()),
@@ -67,13 +70,15 @@ export function readServerSettings(
 
 /** The user's `config.yaml` is included if it contains a secret. */
 function secretFiles(read: ReadSetting, user: OpenSettings['user']): readonly string[] {
-  const named = (['tokenFile', 'readOnlyTokenFile', 'passwordFile', 'tlsKey'] as const).map((key) => read(key).value);
+  const named = (['tokenFile', 'readOnlyTokenFile', 'passwordFile', 'engineLogsTokenFile', 'tlsKey'] as const).map(
+    (key) => read(key).value,
+  );
   const isSecret = ({ key }: Entry) => secretKeys.has(canonicalKey(key));
   const config = user.entries?.some(isSecret) ? user.path : null;
   return [...named, config].filter((path) => path !== null);
 }
 
-const secretKeys = new Set(['token', 'readOnlyToken', 'password'].map(canonicalKey));
+const secretKeys = new Set(['token', 'readOnlyToken', 'password', 'engineLogsToken'].map(canonicalKey));
 
 function tlsFiles(read: ReadSetting): ServerSettings['tls'] {
   const { value: cert } = read('tlsCert');

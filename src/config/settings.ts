@@ -74,6 +74,17 @@ const engine = kind(ENGINE, `must be ${ENGINE.replaceAll('`', '')}`, (value) => 
   return typeof value === 'string' && (value === LOCAL_ENGINE || engineAddress(value) !== null) ? value : undefined;
 });
 
+const LOG_STORE = '`file:DIRECTORY`, or an address that starts with http:// or https://';
+
+/** Where the logs of all machines are stored; a directory by its absolute path. */
+const logStore = kind(LOG_STORE, `must be ${LOG_STORE.replaceAll('`', '')}`, (value) => {
+  if (typeof value !== 'string') return undefined;
+  const directory = /^file:(?:\/\/)?(\/.+)$/.exec(value)?.[1];
+  if (directory !== undefined) return `file:${resolve(directory)}`;
+  const isAddress = /^https?:\/\/[^\s?#]+$/.test(value) && URL.canParse(value);
+  return isAddress && new URL(value).username === '' ? value.replace(/\/+$/, '') : undefined;
+});
+
 /** A file or directory, as an absolute path. */
 const path = kind('path', 'must be a path', (value, base) => {
   const relative = textOf(value);
@@ -210,6 +221,7 @@ const shared = rowsFor('every command', { inProject: true });
 const run = rowsFor('runs', { inProject: true });
 const own = rowsFor('runs');
 const engines = rowsFor('runs, wf worker and wf serve');
+const engineSecret = rowsFor('runs, wf worker and wf serve', { secret: true });
 /** A project must not decide where commands, and with them logins, are sent. */
 const client = rowsFor('clients');
 const serve = rowsFor('wf serve');
@@ -270,6 +282,18 @@ export const settings = {
     'a file with a key of 32 bytes that encrypts what the engine stores',
     '--engine-key-file <file>',
   ),
+  engineLogs: engines(
+    logStore,
+    null,
+    'where workers store logs: file:/shared/logs, a directory of all machines; https://ops.example.com, a daemon',
+    '--engine-logs <url>',
+  ),
+  engineLogsToken: engineSecret(
+    text,
+    null,
+    'the token with which workers store logs in a daemon, which has the same one; at least 16 characters',
+  ),
+  engineLogsTokenFile: engines(path, null, 'a file that contains the token with which workers store logs'),
   lostAfter: own(
     wholeNumber(2, 3600),
     15,
@@ -375,6 +399,8 @@ export const loginKeys: ReadonlySet<SettingKey> = new Set<SettingKey>([
   'username',
   'password',
   'passwordFile',
+  'engineLogsToken',
+  'engineLogsTokenFile',
 ]);
 
 /** The variable of a setting: `maxConcurrentRuns` is `WF_MAX_CONCURRENT_RUNS`. */

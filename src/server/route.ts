@@ -11,8 +11,11 @@ import {
   type SchemaError,
 } from './generated/requests.mjs';
 
-/** The access that a route requires: none, none for a browser that wants a page and else reading, reading, or changing. */
-type Access = 'public' | 'page' | 'read' | 'write';
+/**
+ * The access that a route requires: none, none for a browser that wants a page and else reading, reading, or changing; or the
+ * token of workers, which is for nothing else.
+ */
+type Access = 'public' | 'page' | 'read' | 'write' | 'worker';
 
 /** A request that has passed the general checks: login, Host, origin, sizes, encodings. */
 export type ApiRequest = {
@@ -24,7 +27,7 @@ export type ApiRequest = {
   readonly access: 'read' | 'write';
   /** The client, for routes about its session. */
   readonly visitor: Visitor;
-  /** The body by the route's `body`: parsed JSON, the fields of a form, a text; undefined without one. */
+  /** The body by the route's `body`: parsed JSON, the fields of a form, a text, a buffer; undefined without one. */
   readonly body: unknown;
   /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
@@ -50,7 +53,7 @@ export type Route = {
   readonly path: string;
   readonly access: Access;
   /** The accepted bodies; any other media type gets 415. */
-  readonly body: 'none' | 'json' | 'form-or-json' | 'text';
+  readonly body: 'none' | 'json' | 'form-or-json' | 'text' | 'bytes';
   /** The format of errors: that of the v1 API, or RFC 9457 problem details. */
   readonly errors: 'v1' | 'problem';
   readonly handle: Handler;

@@ -19,7 +19,7 @@ import {
   showSession,
 } from './v2/daemon/daemon-routes.ts';
 import { followAll } from './v2/daemon/live-events.ts';
-import { runLogs, searchLogsOfRun } from './v2/logs/log-pages.ts';
+import { runLogs, searchLogsOfRun, storeLog } from './v2/logs/log-pages.ts';
 import { stepLog, stepLogIndex } from './v2/logs/step-log.ts';
 import { followEvents } from './v2/runs/run-events.ts';
 import {
@@ -132,6 +132,7 @@ function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: '/api/v2/events', handle: followAll(parts) },
     { ...get, path: `${run}/events`, handle: on(followEvents) },
     { ...get, path: `${run}/logs`, handle: on(runLogs) },
+    { ...put, path: `${run}/logs/{step}/{attempt}`, handle: on(storeLog), access: 'worker', body: 'bytes' },
     { ...get, path: `${run}/steps/{step}/logs`, handle: on(stepLog) },
     { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
     { ...get, path: `${run}/logs/search`, handle: on(searchLogsOfRun) },

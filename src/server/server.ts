@@ -27,7 +27,8 @@ import { createRouter } from './router.ts';
 export type ListenSettings = Pick<
   ServerSettings,
   'host' | 'port' | 'basePath' | 'login' | 'tls' | 'allowedHosts' | 'trustedProxies' | 'corsOrigins'
->;
+> &
+  Partial<Pick<ServerSettings, 'workerToken'>>;
 
 export type ServerOptions = {
   readonly routes: readonly Route[];
@@ -66,8 +67,10 @@ export async function createServer({ routes, settings, log, ...options }: Server
   const router = createRouter(routes, settings.basePath);
   const now = options.now ?? Date.now;
   const login = createLogin(settings.login);
+  const { workerToken = null } = settings;
   const guard = createGuard({
     login,
+    workers: workerToken === null ? null : createLogin({ token: workerToken, readOnlyToken: null, basic: null }),
     tries: createLoginTries(now),
     sessions: createSessions({ logins: login.known, store: options.sessions ?? inMemory, now, log }),
     clientOf: clientFinder(settings.trustedProxies),

@@ -1,7 +1,9 @@
 import type { RunStatus, StoredEvent } from '#core/run/run.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
+import type { LogStream } from '#store/logs.ts';
 import type { Suspensions } from '#store/store.ts';
+import type { FilePiece } from '#system/file-pieces.ts';
 import type { PastRun } from './history/past-run.ts';
 import type { CheckResult } from './workflows/load-workflow.ts';
 import type { WorkflowEditor } from './workflows/workflow-editor.ts';
@@ -85,6 +87,21 @@ export type RunFeeds = {
    */
   readonly follow: (run: PastRun, afterSeq: number, signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
 };
+
+/** A log of an attempt that a worker sends. */
+export type SentLog = {
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly stream: LogStream;
+  readonly worker: string;
+};
+
+/**
+ * Stores a piece of a log of an engine's run; resolves to the bytes of the log that are stored. Rejects with a `WfError`:
+ * `not-found`, or `conflict` if the worker may not store it now; and with system errors.
+ */
+export type LogReceiver = (log: SentLog, piece: FilePiece) => Promise<number>;
 
 /** The subject of a change; the reader requests its present state. */
 export type Change =

@@ -47,7 +47,8 @@ const limits: Figures = {
     config: 4,
     // And the fingerprints of steps.
     core: 44,
-    daemon: 12,
+    // And what receives logs of workers.
+    daemon: 13,
     doctor: 2,
     // And what wf workers and wf doctor ask it.
     engine: 9,
@@ -70,7 +71,8 @@ const limits: Figures = {
     store: 11,
     // And times in time zones, and directories whose entries are opened and copied.
     // And the hashes of files.
-    system: 19,
+    // And files that come in pieces.
+    system: 20,
   },
 };
 

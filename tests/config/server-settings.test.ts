@@ -30,6 +30,7 @@ const defaults = {
   basePath: '',
   requireLogin: false,
   login: { token: null, readOnlyToken: null, basic: null },
+  workerToken: null,
   secretFiles: [],
   tls: null,
   allowedHosts: [],
@@ -76,6 +77,7 @@ describe('the settings of the daemon', () => {
       port: 0,
       basePath: '/wf/api',
       login: { token: 't-1', readOnlyToken: 't-2', basic: { username: 'me', password: 'p w' } },
+      workerToken: null,
       secretFiles: ['~/token', '~/reader', '~/password', '/key.pem'],
       tls: { cert: '~/cwd/cert.pem', key: '/key.pem' },
       allowedHosts: ['wf.example.com', 'a', 'b:80'],
@@ -91,6 +93,19 @@ describe('the settings of the daemon', () => {
       onShutdown: 'stop',
       historyKeepRuns: 5,
     });
+  });
+
+  test('have a token for workers, which must be long', async () => {
+    const [token, file] = ['t'.repeat(16), { workers: 'w'.repeat(20) }];
+    expect(await read({ env: { WF_ENGINE_LOGS_TOKEN: token } })).toEqual({ ...defaults, workerToken: token });
+    expect(await read({ env: { WF_ENGINE_LOGS_TOKEN_FILE: '../workers' }, files: file })).toEqual({
+      ...defaults,
+      workerToken: file.workers,
+      secretFiles: ['~/workers'],
+    });
+    const problem = expect.stringContaining('"engineLogsToken" must be at least 16');
+    expect(await read({ env: { WF_ENGINE_LOGS_TOKEN: 'short' } })).toEqual(problem);
+    expect(await read({ env: { WF_ENGINE_LOGS_TOKEN: `${token} ${token}` } })).toEqual(problem);
   });
 
   test('are not read from the project of the current directory', async () => {

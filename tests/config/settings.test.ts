@@ -125,6 +125,7 @@ describe('a setting', () => {
     const examples: { readonly [K in SettingKey]?: string } = {
       color: 'on',
       engine: 'temporal://127.0.0.1:7233',
+      engineLogs: 'file:/shared/logs',
       reporter: 'quiet',
       output: 'last',
       logOutput: 'separate',

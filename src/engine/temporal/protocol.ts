@@ -168,8 +168,11 @@ export type AttemptProgress = Findings & {
   readonly inputs: readonly RunInput[];
 };
 
-/** The result of an attempt; its last input is the end. `logs`: the end of each log, in base64. */
-export type AttemptEndReport = AttemptProgress & { readonly logs: readonly LogEnd[] };
+/**
+ * The result of an attempt; its last input is the end. `logs`: the end of each log, in base64. `store`: the log store that
+ * gets all of them; absent: none.
+ */
+export type AttemptEndReport = AttemptProgress & { readonly logs: readonly LogEnd[]; readonly store?: string };
 
 /** What is to be ended on a worker. `spared`: steps whose processes are left alone. */
 export type CleanUpOrder = { readonly spared: readonly string[]; readonly force: boolean };

@@ -18,11 +18,15 @@ import {
 export type Guard = {
   /** Returns the user of a request. Throws an `HttpError`: 401 without a valid login, 403, 429 after too many wrong logins. */
   readonly authenticate: (request: IncomingMessage) => User;
+  /** Throws an `HttpError` for a request without the token of workers: 401, 429 as `authenticate`. */
+  readonly requireWorker: (request: IncomingMessage) => void;
   readonly visitor: (request: IncomingMessage) => Visitor;
 };
 
 type GuardOptions = {
   readonly login: Login;
+  /** The login of workers; null: they have none. */
+  readonly workers: Login | null;
   readonly tries: LoginTries;
   readonly sessions: Sessions;
   readonly clientOf: (request: IncomingMessage) => Client;
@@ -37,7 +41,7 @@ export const bearerChallenge = { 'WWW-Authenticate': 'Bearer realm="wf"' } as co
  * out. Only the response to a wrong login depends on their number. A request without a login is not counted, nor is one
  * with the cookie of a session that has ended.
  */
-export function createGuard({ login, tries, sessions, clientOf, basePath }: GuardOptions): Guard {
+export function createGuard({ login, workers, tries, sessions, clientOf, basePath }: GuardOptions): Guard {
   const sessionOf = ({ headers }: IncomingMessage) => sessions.find(sessionSecrets(headers.cookie));
   const judge = (request: IncomingMessage, verdict: LoginVerdict): User | null => {
     switch (verdict.kind) {
@@ -67,6 +71,14 @@ export function createGuard({ login, tries, sessions, clientOf, basePath }: Guar
       }
       if (user.session !== null) requireOwnPage(request, user.session, clientOf(request));
       return user;
+    },
+    requireWorker: (request) => {
+      if (workers === null)
+        throw unauthorized('this daemon stores no logs of workers: it has no engineLogsToken', request);
+      const verdict = workers.check(request.headers.authorization);
+      // The session of a browser is none of a worker.
+      if (verdict.kind === 'missing') throw unauthorized('the token of workers is required', request);
+      if (verdict.kind !== 'allowed') judge(request, verdict);
     },
     visitor: (request) => ({
       logins: login.known,

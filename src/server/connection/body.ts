@@ -11,8 +11,8 @@ export type BodyReading = Pick<Limits, 'bodyBytes' | 'discardedBytes'> & {
 };
 
 /**
- * Reads the body for a route: parsed JSON, the fields of a form (the first of each name), or a text; undefined without a
- * body. Throws an `HttpError`: 400 for a malformed body, 413 for a body that is too large, 415 for another media type.
+ * Reads the body for a route: parsed JSON, the fields of a form (the first of each name), a text, or a buffer; undefined
+ * without a body. Throws an `HttpError`: 400 for a malformed body, 413 for a body that is too large, 415 for another media type.
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -24,6 +24,7 @@ export async function receiveBody(
   const type = kind === 'none' ? null : mediaType(request, kind);
   const bytes = await readBytes(request, reading);
   if (type === null || bytes.length === 0) return undefined;
+  if (type === 'bytes') return bytes;
   if (type === 'multipart') return parseMultipart(bytes, request.headers['content-type'] ?? '');
   const text = decode(bytes);
   switch (type) {
@@ -36,7 +37,7 @@ export async function receiveBody(
   }
 }
 
-type BodyType = 'json' | 'form' | 'multipart' | 'text';
+type BodyType = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
 
 const mediaTypes: { readonly [type: string]: BodyType } = {
   'application/json': 'json',
@@ -46,12 +47,14 @@ const mediaTypes: { readonly [type: string]: BodyType } = {
   'text/yaml': 'text',
   'application/yaml': 'text',
   'application/x-yaml': 'text',
+  'application/octet-stream': 'bytes',
 };
 
 const taken: { readonly [kind in Exclude<Route['body'], 'none'>]: readonly BodyType[] } = {
   json: ['json'],
   'form-or-json': ['form', 'multipart', 'json'],
   text: ['text'],
+  bytes: ['bytes'],
 };
 
 function mediaType({ headers }: IncomingMessage, kind: Exclude<Route['body'], 'none'>): BodyType {
@@ -61,7 +64,8 @@ function mediaType({ headers }: IncomingMessage, kind: Exclude<Route['body'], 'n
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity' && (charset ?? 'utf-8') === 'utf-8';
   if (type !== undefined && taken[kind].includes(type) && isPlain) return type;
   const names = acceptedTypes(kind);
-  throw new HttpError(415, `the body must be ${names.join(' or ')}, in UTF-8 and not compressed`, {
+  const charsetNote = kind === 'bytes' ? '' : 'in UTF-8 and ';
+  throw new HttpError(415, `the body must be ${names.join(' or ')}, ${charsetNote}not compressed`, {
     headers: { Accept: names.join(', ') },
   });
 }

@@ -156,6 +156,10 @@ function findAllowed(request: IncomingMessage, path: string, { router, guard, pa
   const route = !isError && found.kind === 'route' ? found.route : null;
   const isPublic = route?.access === 'public' || (route?.access === 'page' && wantsPage(request));
   if (!isError && isPublic) return { found, user: null };
+  if (!isError && route?.access === 'worker') {
+    guard.requireWorker(request);
+    return { found, user: null };
+  }
   const user = authenticate(request, guard, page !== null && wantsPage(request));
   if (user === null) return null;
   if (isError) throw found;

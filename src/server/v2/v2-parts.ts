@@ -3,7 +3,7 @@ import type { Param } from '#core/run/run.ts';
 import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/formats.ts';
 import type { History, PastRun } from '#service/history.ts';
-import type { LiveChanges, RunFeeds } from '#service/served.ts';
+import type { LiveChanges, LogReceiver, RunFeeds } from '#service/served.ts';
 import type { Service } from '#service/service.ts';
 import type { Clock } from '#system/clock.ts';
 import { tryOr, WfError } from '#system/errors.ts';
@@ -22,6 +22,8 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
     'read' | 'find' | 'knowsWorkflow' | 'list' | 'positionOf' | 'countByHour' | 'summarize'
   >;
   readonly feeds: RunFeeds;
+  /** Stores a piece of a log of an engine's run; resolves to the bytes that are stored. Throws `not-found`, `conflict`. */
+  readonly storeLog: LogReceiver;
   readonly changes: LiveChanges;
   readonly clock: Clock;
   /** A mark that changes with each event of a run; reading it reads no events. */

@@ -170,7 +170,7 @@ function byWhere(a: { readonly where: string }, b: { readonly where: string }): 
 }
 
 function accessOf({ security, 'x-needs': needs }: ApiOperation): string {
-  if (security !== undefined) return security.length === 0 ? 'public' : 'unknown';
+  if (security !== undefined) return security.length === 0 ? 'public' : Object.keys(security[0] ?? {}).join();
   return needs === undefined ? 'read' : 'write';
 }
 

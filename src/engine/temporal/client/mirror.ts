@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import type { Connection, WorkflowHandle } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { RunEvent } from '#core/run/run.ts';
 import type { LogStore } from '#store/logs.ts';
+import { keepEnd } from '#system/file-pieces.ts';
 import { type EngineAccess, ifGone } from '../connection.ts';
 import { firstEvents, type HistoryEvent, payloadValue, payloadValues, readHistory } from '../history.ts';
 import {
@@ -223,22 +223,13 @@ export class Mirror {
   }
 }
 
-/** Writes the ends of the logs of an attempt; the times of their lines are unknown. */
-function keepLogs(logs: LogStore, { step, attempt, logs: ends }: AttemptEndReport): void {
-  const isSeparate = ends.some(({ stream }) => stream === 'stderr');
-  const { log } = logs.open(step, attempt, { isSeparate, kept: [] });
-  try {
-    for (const { stream, end } of ends) {
-      const fd = stream === 'stderr' ? log.stderrFd : log.stdoutFd;
-      const bytes = Buffer.from(end, 'base64');
-      // A mirror before this one may have written it, or a part of it.
-      if (fstatSync(fd).size === bytes.length) continue;
-      ftruncateSync(fd);
-      writeSync(fd, bytes);
-    }
-  } finally {
-    closeSync(log.stdoutFd);
-    if (isSeparate) closeSync(log.stderrFd);
+/** Writes the ends of the logs of an attempt, unless a log store has written more; the times of their lines are unknown. */
+function keepLogs(logs: LogStore, { step, attempt, logs: ends, store }: AttemptEndReport): void {
+  for (const { stream, size, end } of ends) {
+    const bytes = Buffer.from(end, 'base64');
+    const path = logs.file(step, attempt, stream).path ?? '';
+    const gap = `[wf: the first ${size - bytes.length} bytes are not here yet: the log store is ${store}]\n`;
+    keepEnd(path, { size, bytes }, store === undefined ? null : gap);
   }
 }
 

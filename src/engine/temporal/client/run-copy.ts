@@ -121,15 +121,16 @@ export function secretsOf({ request }: EngineRun, processEnv: Environment): RunS
 }
 
 /**
- * Creates the directory of a run. `url`: how this machine reaches its engine. Throws a `WfError`: `run-exists`, `storage`,
+ * Creates the directory of a run. `url`: how this machine reaches its engine. `logStore`: the directory in which workers
+ * store logs; null: they come with the reports. Throws a `WfError`: `run-exists`, `storage`,
  * `usage` for an invalid id.
  */
 export function createRunFiles(
   { request, at }: EngineRun,
   secrets: RunSecrets,
-  { store, processEnv, url }: RunFilesParts,
+  { store, processEnv, url, logStore }: RunFilesParts,
 ): RunJournal {
-  const logDir = logDirectory(request.workflow, baseEnvironment(request.dotenv, processEnv));
+  const logDir = logStore ?? logDirectory(request.workflow, baseEnvironment(request.dotenv, processEnv));
   // Until the run has finished, it may continue although no process owns its directory.
   return store.create(secrets.snapshot(), { logDir, launch: JSON.stringify({ engine: url }), createdAt: at });
 }
@@ -138,6 +139,7 @@ type RunFilesParts = {
   readonly store: Pick<RunStore, 'create'>;
   readonly processEnv: Environment;
   readonly url: string;
+  readonly logStore: string | null;
 };
 
 /** How this machine reaches the engine of an unfinished run, as `createRunFiles` has stored it; null: unknown. */

@@ -11,8 +11,8 @@ import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { createSlots } from '#system/turns.ts';
 import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest } from '../../engine.ts';
 import { connectClient, type EngineAccess, type EngineSettings, ifGone, packages } from '../connection.ts';
-import { type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
-import { refuseForeign, servingWorkers } from '../workers.ts';
+import { attemptId, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
+import { readIdentity, refuseForeign, servingWorkers } from '../workers.ts';
 import { isAway } from './mirror.ts';
 import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
 import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
@@ -28,6 +28,8 @@ export type TemporalEngineTools = {
   readonly clock: Clock;
   readonly processEnv: Environment;
   readonly lostAfterMs: number;
+  /** See `createRunFiles`. */
+  readonly logStore: string | null;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;
   /** How to reach the engine with an address. */
@@ -44,6 +46,8 @@ export type TemporalEngineTools = {
 
 /** The runs of engines, by the addresses that their directories name. */
 export type TemporalEngine = Pick<Engine, 'cancel' | 'answer'> & {
+  /** The worker that makes an attempt now, by its name; null: none. Rejects as `catchUp`. */
+  readonly holderOf: (run: RunRef, step: string, attempt: number) => Promise<string | null>;
   /** Accepts a run for the engine at an address, as `Engine.accept`. */
   readonly accept: (request: RunRequest, url: string) => Promise<AcceptedRun>;
   readonly catchUp: CatchUp;
@@ -75,6 +79,7 @@ export function createTemporalEngine(tools: TemporalEngineTools): TemporalEngine
   const { control, clock } = tools;
   return {
     accept: (request, url) => copies.accept(request, url),
+    holderOf: (run, step, attempt) => copies.holderOf(run, step, attempt),
     catchUp: (run, until) => copies.catchUp(run, tools.lasting ?? until ?? null),
     connect: (url) => copies.connect(url),
     copyAll: (url, progress) => copies.copyAll(url, progress),
@@ -201,6 +206,16 @@ class RunCopies {
     await asked(engine, sent.catch(ifGone(undefined)));
   }
 
+  async holderOf(run: RunRef, step: string, attempt: number): Promise<string | null> {
+    const engine = this.#addressOf(run);
+    const reached = await this.#reach(engine);
+    const described = soon(reached, () => reached.client.workflow.getHandle(run.runId).describe());
+    const { raw } = (await asked(engine, described.catch(ifGone(null)))) ?? {};
+    const id = attemptId(step, attempt);
+    const held = raw?.pendingActivities?.find(({ activityId }) => activityId === id);
+    return readIdentity(held?.lastWorkerIdentity ?? '')?.name ?? null;
+  }
+
   async catchUp(run: RunRef, until: AbortSignal | null): Promise<string | null> {
     const { runId } = run;
     const known = this.#copying.get(runId);
@@ -274,7 +289,7 @@ class RunCopies {
 
   /** Null if another process has the directory of the run. Throws a `WfError` `storage`. */
   #open(run: EngineRun, { access, client }: Reached, url: string): RunCopy | null {
-    const { archive, store, queue, clock, processEnv, report } = this.#tools;
+    const { archive, store, queue, clock, processEnv, logStore, report } = this.#tools;
     const { runId } = run.request;
     const secrets = secretsOf(run, processEnv);
     // A process that was killed may have left a directory without events.
@@ -282,7 +297,7 @@ class RunCopies {
     try {
       const journal = isThere
         ? archive.openForRecovery(runId)
-        : createRunFiles(run, secrets, { store, processEnv, url });
+        : createRunFiles(run, secrets, { store, processEnv, url, logStore });
       const { events } = archive.readEvents(runId);
       const handle = client.workflow.getHandle(runId);
       return new RunCopy({

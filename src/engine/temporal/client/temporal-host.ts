@@ -17,6 +17,8 @@ import { refuseUnsupported } from './unsupported.ts';
 export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | 'processEnv'> & {
   readonly settings: EngineSettings;
   readonly lostAfterMs: number;
+  /** See `createRunFiles`. */
+  readonly logStore: string | null;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;
 };

@@ -21,6 +21,8 @@ export type WorkerDirectory = {
   readonly directoryOf: (runId: string) => string;
   /** The processes of dead workers that were ended. */
   readonly ended: number;
+  /** The directories of runs that dead workers have left. */
+  readonly left: readonly string[];
   readonly leave: () => void;
 };
 
@@ -30,6 +32,7 @@ export type WorkerDirectory = {
  */
 export async function enterDirectory(shared: string, name: string, tools: DirectoryTools): Promise<WorkerDirectory> {
   let ended = 0;
+  const left: string[] = [];
   mkdirSync(shared, { recursive: true, mode: 0o700 });
   for (const other of readdirSync(shared)) {
     const owner = readOwner(join(shared, other));
@@ -39,7 +42,9 @@ export async function enterDirectory(shared: string, name: string, tools: Direct
         help: 'give this one another name: --name',
       });
     }
-    ended += await endLeftovers(join(shared, other), tools.processes);
+    const found = await endLeftovers(join(shared, other), tools.processes);
+    ended += found.ended;
+    left.push(...found.left);
   }
   const directory = join(shared, name);
   mkdirSync(join(directory, 'runs'), { recursive: true, mode: 0o700 });
@@ -47,6 +52,7 @@ export async function enterDirectory(shared: string, name: string, tools: Direct
   return {
     directoryOf: (runId) => join(directory, 'runs', runId),
     ended,
+    left,
     leave: () => rmSync(join(directory, OWNER), { force: true }),
   };
 }
@@ -61,15 +67,20 @@ function readOwner(directory: string): ProcessIdentity | null {
 }
 
 /** Ends the processes of the runs in the directory of a dead worker, and removes old files. */
-async function endLeftovers(directory: string, processes: BackgroundProcesses): Promise<number> {
+async function endLeftovers(
+  directory: string,
+  processes: BackgroundProcesses,
+): Promise<Pick<WorkerDirectory, 'ended' | 'left'>> {
   const runs = join(directory, 'runs');
   let ended = 0;
+  const left: string[] = [];
   for (const runId of tryOr([], () => readdirSync(runs))) {
     const path = join(runs, runId);
     ended += await endRun({ mark: { runId, logs: join(path, 'logs') }, leaders: [] }, processes);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
     if (age > KEEP_MS) rmSync(path, { recursive: true, force: true });
+    else left.push(path);
   }
   rmSync(join(directory, OWNER), { force: true });
-  return ended;
+  return { ended, left };
 }

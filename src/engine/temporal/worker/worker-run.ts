@@ -1,12 +1,13 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import type { RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
-import type { Workflow } from '#core/workflow.ts';
+import type { Step, Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { LogStore } from '#store/logs.ts';
+import type { LogStore, LogStream } from '#store/logs.ts';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { AttemptHost } from '../../attempt/attempt-context.ts';
 import { Background } from '../../attempt/background.ts';
@@ -27,6 +28,7 @@ import {
   type PrepareReport,
 } from '../protocol.ts';
 import type { GuardReports } from './guard.ts';
+import type { LogShipper } from './log-shipper.ts';
 
 /** What a worker makes attempts with. */
 export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> & {
@@ -70,6 +72,9 @@ export class WorkerRun {
   readonly #host: WorkerHost;
   readonly #directory: string;
   readonly #guard: GuardReports;
+  /** Null: this worker has no log store. */
+  readonly #shipper: LogShipper | null;
+  readonly #workflow: string;
   readonly #graceMs: number;
   readonly #known = new LearnedSecrets();
   readonly #secrets: RunSecrets;
@@ -94,6 +99,7 @@ export class WorkerRun {
       readonly host: WorkerHost;
       readonly directory: string;
       readonly guard: GuardReports;
+      readonly shipper: LogShipper | null;
     },
   ) {
     const { runId } = request;
@@ -103,6 +109,9 @@ export class WorkerRun {
     this.#host = host;
     this.#directory = directory;
     this.#guard = own.guard;
+    this.#shipper = own.shipper;
+    this.#workflow = request.workflow.name;
+    this.#shipper?.enter(directory);
     const [logs, work] = [join(directory, 'logs'), join(directory, 'work')];
     for (const path of [logs, work, this.#scratch]) mkdirSync(path, { recursive: true, mode: 0o700 });
     const mine = { ...request, workflow: { ...request.workflow, dir: work } };
@@ -187,6 +196,8 @@ export class WorkerRun {
     const mayBegin = await control.begin(ends);
     const { kills } = this.#guard;
     if (mayBegin) this.#running.begin(step);
+    const hasLogs = mayBegin && step.fanOut === undefined;
+    if (hasLogs) this.#ship(step, number);
     const report =
       mayBegin && !signals.signal.aborted
         ? await this.#made.run(task, { signals, flush: null, slot: null })
@@ -198,8 +209,32 @@ export class WorkerRun {
       const outcome = lostOutcome(`the worker "${this.#worker}" did not reach the engine`);
       inputs.splice(-1, 1, attemptEnd({ outcome, facts: {} }, { at: clock.now(), ...own }));
     }
-    const logs = mayBegin && step.fanOut === undefined ? await this.#logEnds(name, number, logBytes) : [];
-    return { ...this.#findings(), ...own, inputs, logs };
+    const logs = hasLogs ? await this.#logEnds(name, number, logBytes) : [];
+    if (hasLogs) this.#endShipping(step, number, logs);
+    return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#shipper?.url }) };
+  }
+
+  /** Sends the logs of an attempt from now on. */
+  #ship(step: Step, attempt: number): void {
+    const [runId, workflow] = [this.#runId, this.#workflow];
+    for (const { stream, path } of this.#logsOf(step, attempt)) {
+      this.#shipper?.begin({ runId, workflow, step: step.name, attempt, stream, file: basename(path) }, path);
+    }
+  }
+
+  #endShipping(step: Step, attempt: number, ends: readonly LogEnd[]): void {
+    for (const { stream, path } of this.#logsOf(step, attempt)) {
+      const size = ends.find((end) => end.stream === stream)?.size;
+      this.#shipper?.end(path, size ?? statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    }
+  }
+
+  #logsOf(
+    { name, logOutput }: Step,
+    attempt: number,
+  ): readonly { readonly stream: LogStream; readonly path: string }[] {
+    const streams = logOutput === 'separate' ? (['stdout', 'stderr'] as const) : (['output'] as const);
+    return streams.map((stream) => ({ stream, path: this.#logs.file(name, attempt, stream).path ?? '' }));
   }
 
   /** Ends what the steps left behind, and removes the files of the run but for logs of which only the end was sent. */
@@ -208,10 +243,10 @@ export class WorkerRun {
     for (const message of await this.#runner.shared.close(force)) this.#warnings.push({ step: null, message });
     this.#runner.close();
     this.#guard.leave(this.#runId);
-    const removed = this.#hasCutLogs
-      ? ['work', 'scratch'].map((name) => join(this.#directory, name))
-      : [this.#directory];
+    const staysFor = this.#hasCutLogs || this.#shipper !== null;
+    const removed = staysFor ? ['work', 'scratch'].map((name) => join(this.#directory, name)) : [this.#directory];
     for (const path of removed) this.#remove(path);
+    await this.#shipper?.leave(this.#directory);
     return this.#takeWarnings();
   }
 
@@ -252,7 +287,7 @@ export class WorkerRun {
         const parts: Uint8Array[] = [];
         for await (const part of file.read(Math.max(0, size - most), size)) parts.push(Buffer.from(part));
         ends.push({ stream, size, end: Buffer.concat(parts).toString('base64') });
-        if (size > most) this.#tellOfCut(step, file.path ?? '');
+        if (size > most && this.#shipper === null) this.#tellOfCut(step, file.path ?? '');
       }
       return ends;
     } catch (error) {

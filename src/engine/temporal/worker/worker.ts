@@ -20,6 +20,7 @@ import {
 import { identityText, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
+import { LogShipper, type LogTarget } from './log-shipper.ts';
 import { queueCalls } from './queue-calls.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
@@ -32,7 +33,12 @@ const OWN_SLOTS = 20;
 /** How often a worker reports how many attempts it makes. */
 const WORKER_HEARTBEAT = '5 seconds';
 
+/** How long the last logs of a worker that stops are waited for. */
+const LAST_LOGS_MS = 5000;
+
 export { guardWorker } from './guard.ts';
+export { httpLogTarget } from './http-log-target.ts';
+export type { LogTarget };
 
 /** What a worker is made of. */
 export type EngineWorkerParts = {
@@ -47,6 +53,8 @@ export type EngineWorkerParts = {
   /** The directory that the workers of this machine share. */
   readonly shared: string;
   readonly tools: DirectoryTools;
+  /** Where logs are stored for all machines; null: nowhere. */
+  readonly logTarget: LogTarget | null;
   /** Starts the process that calls `guardWorker`. */
   readonly startGuard: () => GuardStreams;
   /** The file with the code of the workflow. */
@@ -71,21 +79,30 @@ export async function startEngineWorker(parts: EngineWorkerParts): Promise<Engin
   const directory = await enterDirectory(shared, name, tools);
   if (directory.ended > 0) report(`ended ${directory.ended} processes that a worker had left behind here`);
   const guard = new GuardReports(startGuard);
-  const leave = () => {
+  const { logTarget: target } = parts;
+  const shipper = target === null ? null : new LogShipper({ target, clock: parts.host.clock, report });
+  const leave = async () => {
     guard.close();
+    const left = (await shipper?.close(LAST_LOGS_MS)) ?? 0;
+    if (left > 0) report(`${left} logs are not in the log store yet: the next worker here sends them`);
     directory.leave();
   };
   try {
-    const { stop, stopped } = await serve({ ...parts, directory, guard });
+    await shipper?.recover(directory.left);
+    const { stop, stopped } = await serve({ ...parts, directory, guard, shipper });
     return { stop, stopped: stopped.finally(leave) };
   } catch (error) {
-    leave();
+    await leave();
     throw error;
   }
 }
 
-/** A worker with its directory and guard. */
-type Equipped = EngineWorkerParts & { readonly directory: WorkerDirectory; readonly guard: GuardReports };
+/** A worker with its directory, its guard, and what sends its logs. */
+type Equipped = EngineWorkerParts & {
+  readonly directory: WorkerDirectory;
+  readonly guard: GuardReports;
+  readonly shipper: LogShipper | null;
+};
 
 async function serve(parts: Equipped): Promise<EngineWorker> {
   const { settings, name, version, slots, drainMs, workflowCode, report } = parts;
@@ -248,8 +265,9 @@ class WorkerRuns {
   #of(runId: string, run: EngineRun): WorkerRun {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const { name, host, directory, guard } = this.#parts;
-    const made = new WorkerRun(run, { worker: name, host, directory: directory.directoryOf(runId), guard });
+    const { name, host, directory, guard, shipper } = this.#parts;
+    const own = { worker: name, host, directory: directory.directoryOf(runId), guard, shipper };
+    const made = new WorkerRun(run, own);
     this.#runs.set(runId, made);
     return made;
   }

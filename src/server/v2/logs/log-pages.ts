@@ -5,7 +5,7 @@ import { WfError } from '#system/errors.ts';
 import type { Queries } from '../../generated/requests.mjs';
 import { streamReply } from '../../reply/event-stream.ts';
 import { prefers } from '../../reply/send.ts';
-import { readQuery } from '../../route.ts';
+import { HttpError, jsonReply, readQuery } from '../../route.ts';
 import { namedRun, type V2Handler, type V2Parts } from '../v2-parts.ts';
 
 /** `GET /api/v2/runs/{id}/logs`. */
@@ -79,3 +79,14 @@ function queryOf({ q: text, regex, ignoreCase }: Searched, search: SearchLines):
   if (regex) return { find: lineFinder(text, { ignoreCase }, search) };
   return ignoreCase ? { find: textFinder(text, { ignoreCase }) } : { text };
 }
+
+/** `PUT /api/v2/runs/{id}/logs/{step}/{attempt}`. */
+export const storeLog: V2Handler = async ({ params, query, body }, { storeLog: store }) => {
+  const { id: runId = '', step = '', attempt = '' } = params;
+  if (!/^[1-9]\d{0,8}$/.test(attempt))
+    throw new HttpError(400, 'the number of an attempt must be a whole number from 1');
+  const { worker, stream, offset, total } = readQuery('storeLog', query);
+  const bytes = body instanceof Uint8Array ? body : new Uint8Array();
+  const log = { runId, step, attempt: Number(attempt), stream, worker };
+  return jsonReply({ size: await store(log, { offset, bytes, total }) });
+};

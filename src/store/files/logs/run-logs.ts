@@ -15,8 +15,9 @@ const twoLogs: readonly LogStream[] = ['stdout', 'stderr'];
 
 /**
  * The log files of one run: `00003-load-rows.2.out` for an attempt, also `.err` if standard error has a log of its own.
- * Beside it are the streams that are kept alone, `.stdout` and `.stderr`, and the times of a log, `.out.times`. They have
- * their own directory, which is created with the first of them if missing.
+ * Beside it are the streams that are kept alone, `.stdout` and `.stderr`, the times of a log, `.out.times`, and of one that
+ * comes in pieces what is there before a gap, `.out.part`. They have their own directory, which is created with the first of
+ * them if missing.
  */
 export function createRunLogs(directory: string, workflow: Workflow): LogStore {
   let stems: ReadonlyMap<string, string> | null = null;
@@ -53,7 +54,10 @@ export function createRunLogs(directory: string, workflow: Workflow): LogStore {
 export function logFilePattern(workflow: Workflow): (name: string) => boolean {
   const stems = new Set(fileStems(workflow).values());
   return (name) =>
-    stems.has(/^(.+?)(?:@[^/]+)?\.\d+\.(?:out|err|stdout|stderr|out\.times|err\.times)$/.exec(name)?.[1] ?? '');
+    stems.has(
+      /^(.+?)(?:@[^/]+)?\.\d+\.(?:out|err|stdout|stderr|out\.times|err\.times|out\.part|err\.part)$/.exec(name)?.[1] ??
+        '',
+    );
 }
 
 /** The logs of an instance are named after its step and its key: `00003-ship@web1.2.out`. */
