@@ -136,7 +136,7 @@ const FOLDERS = {
       'core/',
       'language/',
       'engine/engine[.]ts$',
-      'environment/(environment|known-secrets|moment|precondition)[.]ts$',
+      'environment/(environment|fingerprint|known-secrets|moment|precondition)[.]ts$',
       'render/text[.]ts$',
       'fast/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',

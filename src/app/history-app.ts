@@ -30,7 +30,7 @@ import {
   usualDurationOf,
 } from '#service/history.ts';
 import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from '#service/start-runs.ts';
-import type { OwnDaemon, RunArchive } from '#store/store.ts';
+import type { FingerprintStore, OwnDaemon, RunArchive } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { ifRefused } from '#system/errors.ts';
@@ -237,3 +237,13 @@ export async function ownDaemonLogin(config: Config, address: string): Promise<O
 }
 
 const launcher = join(packageRoot, 'bin/wf.js');
+
+/** The fingerprints of the steps of a workflow file; null without a home. */
+export async function fingerprintsFor(
+  { runsDir }: Pick<Config, 'runsDir'>,
+  file: string,
+): Promise<FingerprintStore | null> {
+  if (runsDir === null) return null;
+  const { createFingerprints, fingerprintsPath } = await import('#store/files/fingerprints/fingerprint-files.ts');
+  return createFingerprints(fingerprintsPath(runsDir), file);
+}

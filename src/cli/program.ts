@@ -95,6 +95,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
     [
       runs.addRun,
       runs.addDry,
+      runs.addWhy,
       runs.addExec,
       runs.addStop,
       runs.addRetry,
@@ -137,6 +138,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   worker: [['wf worker --engine temporal://10.0.0.5:7233', 'serve the runs of that server']],
   workers: [['wf workers --engine temporal://10.0.0.5:7233', 'who serves its runs']],
   dry: [['wf dry deploy -- ENV=prod', 'print the plan with the values of this run']],
+  why: [['wf why build.yaml compile', 'what has changed since its last success']],
   exec: [['wf exec --name backup -- pg_dump -f all.sql shop', 'with logs and history']],
   stop: [
     ['wf stop @latest', 'stop the last run'],

@@ -49,6 +49,19 @@ export function differences(before: Fingerprint, now: Fingerprint): readonly Sta
   return [...found.filter(({ kind }) => kind === 'source'), ...found.filter(({ kind }) => kind !== 'source')];
 }
 
+/** Why a step has to run, with these inputs after a success with those; empty if it is up to date. */
+export function staleReasons(
+  { entries, reasons }: { readonly entries: Fingerprint; readonly reasons: readonly StaleReason[] },
+  before: Fingerprint | null,
+  { isCurrent, isForced }: { readonly isCurrent: boolean; readonly isForced: boolean },
+): readonly StaleReason[] {
+  const forced: readonly StaleReason[] = isForced ? [{ kind: 'forced', name: '' }] : [];
+  if (before === null) return [...forced, { kind: 'missing', name: 'success' }];
+  const found = [...differences(before, entries), ...reasons];
+  if (found.length > 0 || isCurrent) return [...forced, ...found];
+  return [...forced, { kind: 'missing', name: 'attempt' }];
+}
+
 /** The most reasons that an event names. */
 export const MAX_REASONS = 10;
 
@@ -62,11 +75,15 @@ export type StaleReasons = {
   readonly from?: string;
 };
 
-/** The reasons as an event has them. */
-export function shortened(reasons: readonly StaleReason[], from: string | undefined): StaleReasons {
-  const more = reasons.length - MAX_REASONS;
+/** The first reasons, and the number of the others; by default as an event has them. */
+export function shortened(
+  reasons: readonly StaleReason[],
+  from: string | undefined,
+  most: number = MAX_REASONS,
+): StaleReasons {
+  const more = reasons.length - most;
   return {
-    reason: reasons.slice(0, MAX_REASONS),
+    reason: reasons.slice(0, most),
     ...(more > 0 ? { more } : {}),
     ...(from === undefined ? {} : { from }),
   };

@@ -1,3 +1,4 @@
+import type { StaleReason } from './fingerprint.ts';
 import type { Param } from './run/run.ts';
 
 /** The actions of a run that did not take place; backticks are kept as written. */
@@ -48,4 +49,20 @@ export type PlannedStep = {
   readonly policies: readonly string[];
   /** The reason why the step would be skipped; null: it would run, or that is known only during a run. */
   readonly skipped: string | null;
+  /** Of a step with `sources`: whether it would be up to date; absent if that was not checked. */
+  readonly cache?: PlannedCache;
+};
+
+/** Whether a step would be up to date. */
+export type PlannedCache = {
+  /** Null: that is known only during a run. */
+  readonly hit: boolean | null;
+  /** Why it would run. */
+  readonly reason: readonly StaleReason[];
+  /** The number of reasons that are left out; absent: none. */
+  readonly more?: number;
+  /** The id of the run with the last success; null: none is stored, or the step runs for several items. */
+  readonly from: string | null;
+  /** Why its inputs cannot be read; absent if they can. */
+  readonly problem?: string;
 };

@@ -68,7 +68,8 @@ const limits: Figures = {
     // And backfills, which load with wf backfill only.
     service: 9,
     // Locks are loaded with the first one.
-    store: 11,
+    // And the fingerprints of steps, for plans.
+    store: 12,
     // And times in time zones, and directories whose entries are opened and copied.
     // And the hashes of files.
     // And files that come in pieces.

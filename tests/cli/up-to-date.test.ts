@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Plan } from '#core/plan.ts';
 import type { CacheSummary, RunSummary } from '#core/summary/summary.ts';
 import { type Place, withPlace } from '../support/past-runs.ts';
 
@@ -68,37 +70,43 @@ describe('a step with sources', () => {
       },
     ));
 
-  it('runs for a changed, new, removed or renamed file, another mode, and another target of a link', () =>
+  const changes: readonly (readonly [
+    what: string,
+    expected: readonly string[] | null,
+    change: (cwd: string) => void,
+  ])[] = [
+    ['a changed file', ['source src/a changed'], (cwd) => writeFileSync(join(cwd, 'src/a'), 'A\n')],
+    ['a new file', ['source src/.c added'], (cwd) => writeFileSync(join(cwd, 'src/.c'), '')],
+    ['a removed file', ['source src/b removed'], (cwd) => rmSync(join(cwd, 'src/b'))],
+    [
+      'a renamed file',
+      ['source src/b removed', 'source src/c added'],
+      (cwd) => renameSync(join(cwd, 'src/b'), join(cwd, 'src/c')),
+    ],
+    ['a file that can be executed', ['source src/a changed'], (cwd) => chmodSync(join(cwd, 'src/a'), 0o755)],
+    ['the content behind a link', ['source src/link changed'], (cwd) => writeFileSync(join(cwd, 'other/x'), 'X\n')],
+    [
+      'another target of a link',
+      ['source src/link changed'],
+      (cwd) => {
+        rmSync(join(cwd, 'src/link'));
+        symlinkSync('../other/y', join(cwd, 'src/link'));
+      },
+    ],
+    ['a missing generated file', ['output out changed'], (cwd) => rmSync(join(cwd, 'out'))],
+    ['no other time', null, (cwd) => utimesSync(join(cwd, 'src/a'), 1, 1)],
+    ['no equal content', null, (cwd) => writeFileSync(join(cwd, 'src/a'), 'a\n')],
+    ['no empty directory', null, (cwd) => mkdirSync(join(cwd, 'src/empty'))],
+  ];
+
+  it.each(changes)('runs for %s', (_, expected, change) =>
     withPlace({ ...files, 'other/x': 'x\n', 'other/y': 'x\n', 'a.yaml': steps(build()) }, async (place) => {
-      const path = (name: string) => join(place.cwd, name);
-      symlinkSync('../other/x', path('src/link'));
+      symlinkSync('../other/x', join(place.cwd, 'src/link'));
       await reasons(place);
-      const changes: readonly (readonly [() => void, readonly string[] | null])[] = [
-        [() => place.write('src/a', 'A\n'), ['source src/a changed']],
-        [() => place.write('src/c', 'c\n'), ['source src/c added']],
-        [() => renameSync(path('src/c'), path('src/d')), ['source src/c removed', 'source src/d added']],
-        [() => chmodSync(path('src/a'), 0o755), ['source src/a changed']],
-        [() => rmSync(path('src/d')), ['source src/d removed']],
-        [() => place.write('other/x', 'X\n'), ['source src/link changed']],
-        [
-          () => {
-            rmSync(path('src/link'));
-            symlinkSync('../other/y', path('src/link'));
-          },
-          ['source src/link changed'],
-        ],
-        [() => rmSync(path('out')), ['output out changed']],
-        [() => utimesSync(path('src/a'), 1, 1), null],
-        [() => place.write('src/a', 'A\n'), null],
-        [() => place.write('src/.hidden', ''), ['source src/.hidden added']],
-        [() => mkdirSync(path('src/empty')), null],
-      ];
-      for (const [change, expected] of changes) {
-        change();
-        expect(await reasons(place)).toEqual(expected);
-        expect(await reasons(place)).toBeNull();
-      }
-    }));
+      change(place.cwd);
+      expect(await reasons(place)).toEqual(expected);
+    }),
+  );
 
   it('runs for another command and other values of the variables that it mentions, and no others', () =>
     withPlace(files, async (place) => {
@@ -270,6 +278,50 @@ describe('a step runs again', () => {
       expect((await place.json<RunSummary>('status', 'a')).warnings).toEqual([
         'build: the step will run again: its output "OUT" contains a secret',
       ]);
+    });
+  });
+});
+
+describe('before a run', () => {
+  it('wf dry and wf why say what a run would', () =>
+    withPlace({ ...files, 'a.yaml': steps(build(), '{name: plain, command: "true"}') }, async (place) => {
+      const planned = async () =>
+        (await place.json<Plan>('dry', 'a.yaml')).steps.map(({ cache }) => [cache?.hit, cache?.reason]);
+      const why = async (...more: readonly string[]) => (await place.wf('why', 'a.yaml', 'build', ...more)).stdout;
+      expect(await planned()).toEqual([
+        [false, [{ kind: 'missing', name: 'success' }]],
+        [undefined, undefined],
+      ]);
+      expect(existsSync(join(place.runsDir, '../fingerprints'))).toBe(false);
+      expect(await why()).toBe('"build" would run:\n  no earlier success\n');
+      await reasons(place);
+      const { runId } = await place.json<RunSummary>('status', 'a');
+      expect(await why()).toBe(`"build" is up to date as of run ${runId}\n`);
+      expect((await place.wf('dry', 'a.yaml')).stdout).toContain('(up to date as of run ');
+      for (let number = 0; number < 12; number++) place.write(`src/new${number + 10}`, '');
+      expect((await place.wf('dry', 'a.yaml')).stdout).toContain('(would run: src/new10 is new, 11 more)');
+      const lines = (await why()).split('\n');
+      expect(lines[0]).toBe(`"build" would run, compared with its success in run ${runId}:`);
+      expect([lines.length, lines[12]]).toEqual([14, '  src/new21 is new']);
+      expect(await reasons(place)).toHaveLength(10);
+      expect((await place.wf('why', 'a.yaml', 'plain')).stderr).toContain('has no "sources"');
+      expect((await place.wf('why', 'a.yaml', 'none')).stderr).toContain('has no step "none"');
+    }));
+
+  it('wf dry does not guess what only a run knows', () => {
+    const make = (command: string) => `{name: build, command: ${command}, sources: src, depends: first}`;
+    const first = '{name: first, command: echo 1, output: ONE}';
+    return withPlace({ ...files, 'a.yaml': steps(make('echo $ONE'), first) }, async (place) => {
+      await place.wf('run', 'a.yaml');
+      const cache = async () => (await place.json<Plan>('dry', 'a.yaml')).steps[0]?.cache;
+      expect(await cache()).toMatchObject({ hit: null, reason: [] });
+      place.write('src/a', 'x');
+      expect(await cache()).toMatchObject({ hit: false, reason: [{ kind: 'source', name: 'src/a' }] });
+      place.write('a.yaml', steps(`{name: build, command: "true", sources: src, env: {T: "$(date +%s)"}}`));
+      await place.wf('run', 'a.yaml');
+      expect(await cache()).toMatchObject({ hit: null, reason: [] });
+      rmSync(join(place.cwd, 'src'), { recursive: true });
+      expect(await cache()).toMatchObject({ hit: null, problem: 'no file matches "src" of "sources"' });
     });
   });
 });

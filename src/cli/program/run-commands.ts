@@ -82,6 +82,19 @@ export const addDry: AddCommand = (program, console, setExitCode, words) => {
     });
 };
 
+/** `wf why`. */
+export const addWhy: AddCommand = (program, console, _, words) => {
+  const named = withCommon(program.command('why'))
+    .argument('<workflow>', 'a workflow, by its name or file')
+    .argument('<step>', 'a step with "sources"');
+  withParameters(named)
+    .description('print why a step would run, or that it is up to date')
+    .action(async (name: string, step: string, rest: string[], options) => {
+      const { whyCommand } = await import('../commands/runs/why-command.ts');
+      await whyCommand({ ...options, ...operands(name, rest, words), name, step }, console);
+    });
+};
+
 /** `wf notify`. */
 export const addNotify: AddCommand = (program, console, setExitCode, words) => {
   withWorkflow(program.command('notify'))

@@ -1,4 +1,4 @@
-import { differences, type Fingerprint, type StaleReason, shortened } from '#core/fingerprint.ts';
+import { differences, type Fingerprint, shortened, staleReasons } from '#core/fingerprint.ts';
 import type { Outcome } from '#core/run/run.ts';
 import type { UpToDateRule } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
@@ -54,7 +54,7 @@ class Check {
     const { success, isCurrent, damage } = this.#store.read(step.name);
     if (damage !== null) warn(`the fingerprint of the last success is dropped: ${damage}`);
     const before = await this.#inspect();
-    const reasons = reasonsOf(before, success?.entries ?? null, { isCurrent, isForced });
+    const reasons = staleReasons(before, success?.entries ?? null, { isCurrent, isForced });
     // An attempt that was asked to end runs nothing.
     if (signal.aborted) return { ended: async () => {} };
     if (success !== null && reasons.length === 0 && number === 1) {
@@ -126,19 +126,6 @@ class Check {
     if (!signal.aborted) hashes.save();
     return inspection;
   }
-}
-
-/** Why a step has to run, with these inputs after a success with those; empty if it is up to date. */
-function reasonsOf(
-  { entries, reasons }: Inspection,
-  before: Fingerprint | null,
-  { isCurrent, isForced }: { readonly isCurrent: boolean; readonly isForced: boolean },
-): readonly StaleReason[] {
-  const forced: readonly StaleReason[] = isForced ? [{ kind: 'forced', name: '' }] : [];
-  if (before === null) return [...forced, { kind: 'missing', name: 'success' }];
-  const found = [...differences(before, entries), ...reasons];
-  if (found.length > 0 || isCurrent) return [...forced, ...found];
-  return [...forced, { kind: 'missing', name: 'attempt' }];
 }
 
 /** Variables and keys are the same before and after an attempt. */

@@ -1,12 +1,13 @@
 import type { ChalkInstance } from 'chalk';
-import type { Plan, PlannedStep } from '#core/plan.ts';
+import { staleSummary } from '#core/fingerprint.ts';
+import type { Plan, PlannedCache, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf } from '../text/pack-lines.ts';
 import { paramValueText, withType } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { createColors } from '../text/terminal-style.ts';
-import { counted } from '../text/value-text.ts';
+import { counted, shortId } from '../text/value-text.ts';
 import { cut, padEnd, textWidth, wrapped } from '../text/width.ts';
 
 /** Renders a plan: parameters and environment, then the steps by wave, each with the values of its variables. */
@@ -69,6 +70,7 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
   const notes = [
     ...(step.dir === dir ? [] : [`(in ${escapeControls(step.dir)})`]),
     ...step.policies.map((policy) => `(${escapeControls(policy)})`),
+    ...(step.cache === undefined ? [] : [`(${escapeControls(plannedCacheText(step.cache))})`]),
     ...(step.skipped === null ? [] : [`(would be skipped: ${escapeControls(step.skipped)})`]),
   ];
   const noted = [last, ...notes].filter((text) => text !== '').join('  ');
@@ -81,6 +83,14 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
     ...(textWidth(noted) <= columns ? [noted] : [last, ...notes.flatMap((note) => wrapped(note, columns))]),
     ...values.map((line) => dim(`  ${line}`)),
   ];
+}
+
+/** Whether a step would run: `would run: src/a.ts changed, 2 more`. */
+function plannedCacheText({ hit, reason, more, from, problem }: PlannedCache): string {
+  if (problem !== undefined) return problem;
+  if (hit === false) return `would run: ${staleSummary({ reason, ...(more === undefined ? {} : { more }) })}`;
+  if (hit === null) return 'whether it is up to date is known only during a run';
+  return `up to date as of run ${shortId(from ?? '')}`;
 }
 
 /** In place of a tab, which a terminal would align by itself. */

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isItemVariable } from '#core/fan-out/items.ts';
+import { MAX_REASONS } from '#core/fingerprint.ts';
 import { buildGraph, leftOut, nodeAt, type StepSelection, waves } from '#core/graph.ts';
-import type { Plan, PlannedStep } from '#core/plan.ts';
+import type { Plan, PlannedCache, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '#core/secrets/mask.ts';
 import { withNumbers } from '#core/step-numbers.ts';
@@ -23,6 +24,7 @@ import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#enviro
 import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { commandText, locksText, readsQuotes, settingWords } from '#render/text.ts';
+import type { FingerprintStore } from '#store/store.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
@@ -30,7 +32,12 @@ import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
 type PlanRequest = Pick<
   StartRequest,
   'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection' | 'moment'
->;
+> & {
+  /** Absent: steps with `sources` are not checked. */
+  readonly fingerprints?: FingerprintStore;
+  /** The most reasons for which a step would run; default: `MAX_REASONS`. */
+  readonly mostReasons?: number;
+};
 
 type StepsPlan = Omit<Plan, 'dotenv' | 'unreadDotenv' | 'scheduledFor'>;
 
@@ -45,14 +52,18 @@ export async function planRun(asked: PlanRequest, inherited: Environment, now: n
   const { files = [], missing = [] } = dotenv ?? {};
   const beside = join(workflow.dir, '.env');
   return {
-    ...(await planSteps(workflow, given, { processEnv, selection: asked.selection })),
+    ...(await planSteps(workflow, given, { ...asked, processEnv, selection: asked.selection, now })),
     ...(asked.moment === undefined ? {} : { scheduledFor: new Date(asked.moment.scheduledFor).toISOString() }),
     dotenv: [...files.map(({ path, names }) => ({ path, names })), ...missing.map((path) => ({ path, names: null }))],
     unreadDotenv: dotenv === undefined && existsSync(beside) ? beside : null,
   };
 }
 
-type PlanScope = { readonly processEnv: Environment; readonly selection: StepSelection | undefined };
+type PlanScope = Pick<PlanRequest, 'fingerprints' | 'mostReasons'> & {
+  readonly processEnv: Environment;
+  readonly selection: StepSelection | undefined;
+  readonly now: number;
+};
 
 async function planSteps(workflow: Workflow, given: readonly Param[], within: PlanScope): Promise<StepsPlan> {
   const { processEnv } = within;
@@ -67,11 +78,8 @@ async function planSteps(workflow: Workflow, given: readonly Param[], within: Pl
   return hide(await plan(workflow, given, { ...within, processEnv: env }), { secrets, names: known.names });
 }
 
-async function plan(
-  workflow: Workflow,
-  given: readonly Param[],
-  { processEnv, selection }: PlanScope,
-): Promise<StepsPlan> {
+async function plan(workflow: Workflow, given: readonly Param[], within: PlanScope): Promise<StepsPlan> {
+  const { processEnv, selection } = within;
   const { params, variables } = await evaluateEnvironment(withoutRules(workflow), given, processEnv, asWritten);
   const known = new Map(Object.entries({ ...processEnv, ...variables }));
   for (const [i, param] of params.entries()) known.set(String(i + 1), paramText(param, workflow.secrets));
@@ -87,6 +95,8 @@ async function plan(
     const own = ownNames(step, shared);
     return planStep(workflow, step, { scope: scopeFor(step.name), own, skipped: skips.get(step.name) ?? null });
   };
+  const args = params.map((param) => paramText(param, workflow.secrets));
+  const caches = await plannedCaches(workflow, within, { scopeFor, args });
   const [runLocks] = plannedLocks(workflow, (name) => known.get(name));
   const types = new Map(workflow.params.map(({ name, rule }) => [name, rule?.type]));
   const typed = (param: Param): Param => {
@@ -100,10 +110,32 @@ async function plan(
     ...limitsOf(workflow, (name) => known.get(name)),
     ...(runLocks === undefined ? {} : { locks: runLocks }),
     waves: order,
-    steps: workflow.steps.map(planned),
+    steps: workflow.steps.map((step) => ({ ...planned(step), ...withCache(caches.get(step.name)) })),
     handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
     skipped: await plannedSkip(workflow, workflow.preconditions, (name) => known.get(name)),
   };
+}
+
+function withCache(cache: PlannedCache | undefined): Pick<PlannedStep, 'cache'> {
+  return cache === undefined ? {} : { cache };
+}
+
+/** Checks the steps with `sources`, by their names. */
+async function plannedCaches(
+  workflow: Workflow,
+  { fingerprints, mostReasons = MAX_REASONS, now }: PlanScope,
+  { scopeFor, args }: { readonly scopeFor: (step: string) => Scope; readonly args: readonly string[] },
+): Promise<ReadonlyMap<string, PlannedCache>> {
+  const caches = new Map<string, PlannedCache>();
+  if (fingerprints === undefined) return caches;
+  const { plannedCheck } = await import('./planned-check.ts');
+  const results = new Set(workflow.steps.flatMap(resultNames));
+  for (const step of workflow.steps) {
+    if (step.upToDate === undefined) continue;
+    const parts = { scope: scopeFor(step.name), args, results, fingerprints, mostReasons, now };
+    caches.set(step.name, await plannedCheck(workflow, { step, rule: step.upToDate }, parts));
+  }
+  return caches;
 }
 
 function limitsOf({ numbers }: Workflow, scope: Scope): Pick<Plan, 'limits'> {
@@ -141,6 +173,13 @@ function hide({ params, env, limits, locks, waves, ...plan }: StepsPlan, hidden:
     dir: text(step.dir),
     policies: step.policies.map(text),
     skipped: step.skipped === null ? null : text(step.skipped),
+    ...withCache(
+      step.cache && {
+        ...step.cache,
+        reason: step.cache.reason.map((reason) => ({ ...reason, name: text(reason.name) })),
+        ...(step.cache.problem === undefined ? {} : { problem: text(step.cache.problem) }),
+      },
+    ),
   });
   return {
     ...plan,

@@ -1,7 +1,9 @@
-import { workflowDirectories } from '#config/config.ts';
+import { type Config, workflowDirectories } from '#config/config.ts';
 import { given } from '#core/data/collections.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
+import type { FingerprintStore } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
@@ -27,7 +29,8 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const selection = await selectedPart(workflow, options, console);
   const envFiles = envFilesOf(options) ?? [];
   const moment = options.for === undefined ? null : { scheduledFor: timeOption('--for', options.for, workflow) };
-  const request = { workflow, sources, params, envFiles, ...given({ selection, moment }) };
+  const fingerprints = await storedFingerprints(workflow, config);
+  const request = { workflow, sources, params, envFiles, ...given({ selection, moment, fingerprints }) };
   const plan = await planRun(request, config.processEnv, systemClock.now());
   if (warnings.length > 0) {
     const { printWarnings } = await import('../../run/foreground.ts');
@@ -40,4 +43,13 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
     console.out.write(renderPlan(plan, console.outTerminal));
   }
   return exitCodes.succeeded;
+}
+
+/** The fingerprints of a workflow, some of whose steps have `sources`; null without any. */
+export async function storedFingerprints(
+  { file, steps }: Workflow,
+  config: Pick<Config, 'runsDir'>,
+): Promise<FingerprintStore | null> {
+  if (file === null || steps.every(({ upToDate }) => upToDate === undefined)) return null;
+  return (await import('#app/history-app.ts')).fingerprintsFor(config, file);
 }
