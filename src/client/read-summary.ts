@@ -146,6 +146,7 @@ function readStep(step: JsonMap): StepSummary {
       container: id === null ? null : { id, image: textIn(container, 'image') },
       service: service && { ready: service['ready'] === true },
       child: textIn(step, 'child'),
+      worker: textIn(step, 'worker'),
       tolerated: wordIn(step, 'tolerated', tolerances),
       repetitions: numberIn(step, 'repetitions'),
       waitingFor: wordIn(step, 'waitingFor', ['retry', 'repeat', 'approval', 'lock', 'queue']),

@@ -125,6 +125,7 @@ export function StepFacts({ step, node, moment, needs, position, child }: FactsP
         ['Exit code', step.exitCode],
         ['Signal', step.signal],
         ['Child run', child],
+        ['Worker', step.worker],
         ['Started', step.startedAt && moment(step.startedAt)],
         ['Finished', step.finishedAt && moment(step.finishedAt)],
         ['Took', step.durationMs !== null && formatDuration(step.durationMs)],
@@ -229,12 +230,13 @@ export function AttemptLine({ attempt, moment }: { attempt: StepAttempt; moment:
   );
 }
 
-function endText({ status, startedAt, scheduledAt, finishedAt, error, next }: StepAttempt): string {
+function endText({ status, startedAt, scheduledAt, finishedAt, error, next, worker }: StepAttempt): string {
   const took = finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt);
   const waited = next === null || finishedAt === null ? null : Date.parse(next.until) - Date.parse(finishedAt);
   return [
     stepLook(status ?? 'running').word,
     took !== null && ` after ${formatDuration(took)}`,
+    worker !== undefined && ` on ${worker}`,
     error !== null && status !== 'succeeded' && `: ${error}`,
     waited !== null && `, next after ${formatDuration(waited)}`,
   ]

@@ -209,10 +209,12 @@ function Line({ kind, scale, from, to, title }: LineProps) {
 }
 
 /** The outcome of an attempt: `attempt 2: failed (exit 1) after 0.3s`. */
-function attemptText({ attempt, status, error, startedAt, scheduledAt, readyAt, finishedAt }: StepAttempt): string {
-  if (status === null || finishedAt === null) return `attempt ${attempt}: running${readyText(startedAt, readyAt)}`;
+function attemptText(made: StepAttempt): string {
+  const { attempt, status, error, startedAt, scheduledAt, readyAt, finishedAt, worker } = made;
+  const more = `${worker === undefined ? '' : ` on ${worker}`}${readyText(startedAt, readyAt)}`;
+  if (status === null || finishedAt === null) return `attempt ${attempt}: running${more}`;
   const took = formatDuration(Date.parse(finishedAt) - Date.parse(startedAt ?? scheduledAt));
-  return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}${readyText(startedAt, readyAt)}`;
+  return `attempt ${attempt}: ${status}${error === null ? '' : ` (${error})`} after ${took}${more}`;
 }
 
 function readyText(startedAt: string | null, readyAt: string | undefined): string {

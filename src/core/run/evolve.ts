@@ -156,9 +156,9 @@ function scheduled(run: RunState, { step, at, attempt }: Event<'step.scheduled'>
 /** The handler `wait` starts from the beginning for each wait. */
 const fresh = { startedAt: null, finishedAt: null, retries: 0, repetitions: 0 };
 
-function started(run: RunState, { step, at, process, child }: Event<'step.started'>): RunState {
+function started(run: RunState, { step, at, process, child, worker }: Event<'step.started'>): RunState {
   const startedAt = stepState(run, step).startedAt ?? at;
-  return evolveStep(run, step, { status: 'running', process, startedAt, ...given({ child }) });
+  return evolveStep(run, step, { status: 'running', process, startedAt, ...given({ child, worker }) });
 }
 
 function blocked(run: RunState, { step, attempt, at, why, name, holder }: Event<'step.blocked'>): RunState {

@@ -64,6 +64,8 @@ export type StepState = Ended & {
   readonly isEnding: boolean;
   /** The sub-run of the last attempt that started one. */
   readonly child?: string;
+  /** The worker of the last attempt that started on one. */
+  readonly worker?: string;
   readonly waitingFor: WaitingFor | null;
   /** What the last attempt waited for; absent if it never had to. */
   readonly blocked?: BlockedState;

@@ -253,6 +253,8 @@ type Started = {
   readonly child?: string;
   /** The workflow of the sub-run, if variables of the step name it. */
   readonly childWorkflow?: string;
+  /** The worker of an engine that makes the attempt; absent without an engine. */
+  readonly worker?: string;
 };
 
 /** The lock or queue that an attempt or a run waits for, and what holds it; `holder` null: it is unknown. */

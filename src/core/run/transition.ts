@@ -142,10 +142,10 @@ function attemptChecked(draft: Draft, { at, step, attempt, reason, more, from }:
 }
 
 function attemptStarted(draft: Draft, input: Input<'attempt-started'>): void {
-  const { at, step, attempt, process, child, childWorkflow } = input;
+  const { at, step, attempt, process, child, childWorkflow, worker } = input;
   const { status, attempt: present } = stepState(draft.run, step);
   if (status === 'scheduled' && attempt === present)
-    record(draft, { type: 'step.started', at, step, attempt, process, ...given({ child, childWorkflow }) });
+    record(draft, { type: 'step.started', at, step, attempt, process, ...given({ child, childWorkflow, worker }) });
 }
 
 function attemptContained(draft: Draft, { at, step, attempt, container, daemon }: Input<'attempt-contained'>): void {

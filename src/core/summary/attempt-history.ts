@@ -1,3 +1,4 @@
+import { given } from '../data/collections.ts';
 import type { Ended, Outcome, StoredEvent } from '../run/run.ts';
 
 /** One attempt at a step or handler, as recorded in the events. Times are milliseconds since 1970-01-01 UTC. */
@@ -9,6 +10,8 @@ export type AttemptRecord = {
   readonly startedAt: number | null;
   /** Of a service: when it was ready; absent before that. */
   readonly readyAt?: number;
+  /** The worker of an engine that makes it; absent without an engine. */
+  readonly worker?: string;
   readonly endedAt: number | null;
   /** Null until the attempt has ended. `message` is one line of text, empty if there is nothing to add. */
   readonly end: AttemptEnd | null;
@@ -70,7 +73,7 @@ type Advance = Extract<
 function advanced(record: AttemptRecord, event: Advance): AttemptRecord {
   switch (event.type) {
     case 'step.started':
-      return { ...record, startedAt: event.at };
+      return { ...record, startedAt: event.at, ...given({ worker: event.worker }) };
     case 'step.serving':
       return { ...record, readyAt: event.at };
     case 'step.waiting':

@@ -112,6 +112,7 @@ export function summarizeStep(
       container: step.container,
       service: service === undefined ? null : { ready: step.isReady },
       child: step.child,
+      worker: step.worker,
       tolerated: step.tolerated,
       repetitions: step.repetitions === 0 ? null : step.repetitions + Number(step.waitingFor !== 'repeat'),
       items: instances && summarizeInstances(run, step, logPath, only),

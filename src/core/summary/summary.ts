@@ -46,6 +46,8 @@ export type StepSummary = {
   readonly service?: { readonly ready: boolean };
   /** The id of the sub-run that the last attempt started; absent if it started none. */
   readonly child?: string;
+  /** The worker of the last attempt that started on one; absent without an engine. */
+  readonly worker?: string;
   /** The part of `continueOn` that tolerated the failure of the last attempt; absent if none did. */
   readonly tolerated?: ToleratedBy;
   /** How often a repeating step has run, retries not counted; absent before the second time. */

@@ -157,8 +157,11 @@ export function plainEvent(event: StoredEvent, context: PlainContext): string | 
   switch (event.type) {
     case 'step.outdated':
       return `${word('RUN', colors.blue)} ${escapeControls(staleSummary(event))}`;
-    case 'step.started':
-      return `${word('START', colors.blue)} ${joined(step ? stepTitle(step, event.childWorkflow) : '', bracketed(step, event.attempt))}`.trimEnd();
+    case 'step.started': {
+      const what = joined(step ? stepTitle(step, event.childWorkflow) : '', bracketed(step, event.attempt));
+      const where = event.worker === undefined ? '' : `on ${escapeControls(event.worker)}`;
+      return `${word('START', colors.blue)} ${joined(what, where)}`.trimEnd();
+    }
     case 'step.serving':
       return `${word('READY', colors.green)} ${startedAt === undefined ? '' : formatDuration(event.at - startedAt)}`.trimEnd();
     case 'step.ending':

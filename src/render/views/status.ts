@@ -133,22 +133,36 @@ function stepLine(step: StepState, { run, now, settled }: Moment, style: TreeSty
     case 'skipped':
     case 'canceled':
     case 'upstream_failed':
-      return finishedLine(
-        settledEvent(step, step.status),
-        {
-          startedAt: step.startedAt,
-          answer: step.approval?.answer,
-          reason: step.cache?.hit === false ? staleSummary(step.cache) : null,
-        },
-        style,
+      return withWorker(
+        step,
+        finishedLine(
+          settledEvent(step, step.status),
+          {
+            startedAt: step.startedAt,
+            answer: step.approval?.answer,
+            reason: step.cache?.hit === false ? staleSummary(step.cache) : null,
+          },
+          style,
+        ),
       );
   }
 }
 
-function noteOf({ lateAt, child }: StepState): string {
-  return [...(lateAt === undefined ? [] : ['late']), ...(child === undefined ? [] : [`run ${shortId(child)}`])].join(
-    '  ',
-  );
+function noteOf({ lateAt, child, worker }: StepState): string {
+  return [
+    ...(lateAt === undefined ? [] : ['late']),
+    ...(child === undefined ? [] : [`run ${shortId(child)}`]),
+    ...(worker === undefined ? [] : [onWorker(worker)]),
+  ].join('  ');
+}
+
+function withWorker({ worker }: StepState, line: TreeLine): TreeLine {
+  if (worker === undefined) return line;
+  return { ...line, detail: line.detail === '' ? onWorker(worker) : `${line.detail}  ${onWorker(worker)}` };
+}
+
+function onWorker(worker: string): string {
+  return `on ${escapeControls(worker)}`;
 }
 
 function waitMessage({ waitingFor, blocked, approval, message }: StepState): string {

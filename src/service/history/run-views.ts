@@ -146,7 +146,7 @@ export function stepViewJson(
   };
 }
 
-function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, next }: AttemptRecord) {
+function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, worker, end, next }: AttemptRecord) {
   return {
     attempt,
     status: end?.status ?? null,
@@ -155,7 +155,7 @@ function attemptJson({ attempt, scheduledAt, startedAt, readyAt, endedAt, end, n
     signal: end?.signal ?? null,
     scheduledAt: new Date(scheduledAt).toISOString(),
     startedAt: isoTimeOrNull(startedAt),
-    ...given({ readyAt: isoTimeOrNull(readyAt ?? null) }),
+    ...given({ readyAt: isoTimeOrNull(readyAt ?? null), worker }),
     finishedAt: isoTimeOrNull(endedAt),
     next: next === null ? null : { why: next.why, until: new Date(next.until).toISOString() },
   };

@@ -15,7 +15,7 @@ it('records for each attempt when it started, when and how it ended, and what th
     { type: 'step.waiting', at: 20, step: 'a', attempt: 1, why: 'retry', until: 50, outcome: failed },
     { type: 'step.ready', at: 50, step: 'a' },
     { type: 'step.scheduled', at: 51, step: 'a', attempt: 2 },
-    { type: 'step.started', at: 52, step: 'a', attempt: 2, process: null },
+    { type: 'step.started', at: 52, step: 'a', attempt: 2, process: null, worker: 'gpu-1' },
   );
 
   expect([...history]).toEqual([
@@ -31,7 +31,16 @@ it('records for each attempt when it started, when and how it ended, and what th
           end: { status: 'failed', message: 'exit 1', exitCode: 1, signal: null },
           next: { why: 'retry', until: 50 },
         },
-        { step: 'a', attempt: 2, scheduledAt: 51, startedAt: 52, endedAt: null, end: null, next: null },
+        {
+          step: 'a',
+          attempt: 2,
+          scheduledAt: 51,
+          startedAt: 52,
+          worker: 'gpu-1',
+          endedAt: null,
+          end: null,
+          next: null,
+        },
       ],
     ],
   ]);

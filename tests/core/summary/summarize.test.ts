@@ -164,3 +164,11 @@ test('an attempt whose log was not stored has none', () => {
   const run = DrivenRun.started({ steps: [step('a')] });
   expect(summarize(run.state, () => null).steps[0]?.log).toBeNull();
 });
+
+test('a step names the worker of its last attempt', () => {
+  const run = DrivenRun.started({ steps: [step('a'), step('b')] });
+  run.send({ type: 'attempt-started', at: 1, step: 'a', attempt: 1, process: null, worker: 'gpu-1' });
+  run.send({ type: 'attempt-started', at: 1, step: 'b', attempt: 1, process: null });
+  run.succeed('a');
+  expect(summarize(run.state, log).steps.map(({ worker }) => worker)).toEqual(['gpu-1', undefined]);
+});

@@ -65,7 +65,14 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
       stdout: '[first] hello\n[waits] got hello\n',
       stderr: '',
     });
-    expect((await call('status', id)).stdout).toContain('SUCCEEDED');
+    const { stdout } = await call('status', id);
+    expect(stdout).toContain('SUCCEEDED');
+    expect(stdout).toMatch(/first +\S+ {2}on one\n/);
+    const { steps } = JSON.parse((await call('status', '--json', id)).stdout);
+    expect(steps.map(({ name, worker }: { name: string; worker: string }) => [name, worker])).toEqual([
+      ['first', 'one'],
+      ['waits', 'one'],
+    ]);
     // Nothing is left of those who copied it.
     expect(readdirSync(join(cwd, 'home/runs', id)).sort()).toEqual([
       'journal.jsonl',

@@ -69,6 +69,15 @@ test('all output is written when the reporter has ended, and nothing after it', 
   expect([text(), written.at(-1)]).toEqual([end, 'SUCCEEDED nightly-etl in 14s\n']);
 });
 
+test('the start of an attempt names its worker', () => {
+  const { reporter, text } = plain();
+  tell(reporter, etl)
+    .begin()
+    .event((at) => ({ type: 'step.started', at, step: 'load', attempt: 1, process: null, worker: 'gpu-1\u001b' }));
+  reporter.end(recapOf());
+  expect(linesOfStep(text(), 'load')).toEqual(['START  python load.py on gpu-1^[']);
+});
+
 test('lines of parallel steps are not mixed', () => {
   const { reporter, text } = plain();
   tell(reporter, etl)

@@ -23,6 +23,7 @@ const DIFFERENT: Readonly<
   seq: { why: 'events of parallel steps come in any order', same: () => '' },
   until: { why: 'waits have a jitter', same: (until, { at }) => (until === null ? null : tenths(Number(until) - at)) },
   process: { why: 'each process has its number', same: (process) => (process === null ? null : 'a process') },
+  worker: { why: 'only the runs of an engine have workers', same: () => undefined },
   owner: { why: 'each process has its number', same: () => 'a process' },
 };
 

@@ -257,7 +257,8 @@ export class WorkerRun {
 
   #take(input: RunInput): void {
     if (input.type === 'attempt-started' && input.process !== null) this.#guard.add(this.#runId, input.process);
-    if ('step' in input && input.type !== 'late-due') this.#inputs.get(input.step)?.push(input);
+    const told = input.type === 'attempt-started' ? { ...input, worker: this.#worker } : input;
+    if ('step' in told && told.type !== 'late-due') this.#inputs.get(told.step)?.push(told);
   }
 
   #remove(path: string): void {
