@@ -99,6 +99,7 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
     openPipe: pipesWith(config.processEnv),
     notify: options.notify ?? joinNotifiers(mail, chat),
     locks: locksOf(config),
+    needsSelected: config.settings.read('strictSelectors').value,
   };
 }
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { readLogStoreToken } from '#config/part-settings.ts';
+import type { Labels } from '#core/selectors.ts';
 import type { Check } from '#doctor/machine.ts';
 import type { WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
@@ -78,6 +79,8 @@ export type WorkerRequest = {
   readonly name: string | null;
   readonly version: string;
   readonly slots: number;
+  readonly labels: Labels;
+  readonly serves: readonly Labels[];
   readonly directory: string | null;
   readonly drainMs: number;
   readonly report: (message: string) => void;
@@ -86,27 +89,24 @@ export type WorkerRequest = {
 /** Starts a worker with its guard. Throws a `WfError`: `usage`, `unreachable`, `conflict`. */
 export async function startWorker(
   config: Config,
-  { name, version, slots, directory, drainMs, report }: WorkerRequest,
+  { name, directory, ...request }: WorkerRequest,
 ): Promise<EngineWorker & { readonly name: string }> {
   const settings = engineSettings(config, config.settings.read('engine').value);
   const { startEngineWorker } = await import('#engine/temporal/worker/worker.ts');
   const shared = directory ?? (config.runsDir === null ? null : join(config.runsDir, '..', 'worker'));
   if (shared === null) throw new WfError('storage', 'there is no home directory for a worker', { help: 'pass --dir' });
   const named = name ?? `${hostname()}-${process.pid}`;
-  const logTarget = await openLogTarget(config, { worker: named, report });
+  const logTarget = await openLogTarget(config, { worker: named, report: request.report });
   const worker = await startEngineWorker({
     settings,
+    ...request,
     name: named,
-    version,
-    slots,
-    drainMs,
     host: { ...hostOptions(config, { keepHistory: false }), background: processes, openLogs: createRunLogs },
     shared,
     tools: { own: thisProcess(), isAlive: mayBeAlive, processes },
     logTarget,
-    startGuard: () => startGuard(report),
+    startGuard: () => startGuard(request.report),
     workflowCode: join(packageRoot, 'dist/temporal-workflow.js'),
-    report,
   });
   return { ...worker, name: named };
 }

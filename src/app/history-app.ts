@@ -170,7 +170,7 @@ export function createControl(
   const env = withoutRun(config.processEnv);
   const store = fileStore(config);
   const terms = { queue: store, clock: systemClock, by: thisProcess(), lasting: isDaemon };
-  const context = { env: { ...config.processEnv, ...queuesOption(config) }, cwd: config.cwd, dags, isDaemon };
+  const context = { env: { ...config.processEnv, ...flagsOf(config) }, cwd: config.cwd, dags, isDaemon };
   return {
     ...createPast(config, { ...options, remote }),
     remote,
@@ -215,11 +215,19 @@ export function createControl(
   };
 }
 
-/** The option `--queues` as a variable: the processes of runs find any other source of the setting themselves. */
-function queuesOption({ settings }: Config): { readonly WF_QUEUES?: string } {
-  const { value, level } = settings.read('queues');
-  if (level !== 'flag') return {};
-  return { WF_QUEUES: value.map(({ name, maxConcurrent }) => `${name}=${maxConcurrent}`).join(',') };
+/**
+ * The options `--queues` and `--strict-selectors` as variables: the processes of runs find any other source of these settings
+ * themselves.
+ */
+function flagsOf({ settings }: Config): { readonly WF_QUEUES?: string; readonly WF_STRICT_SELECTORS?: string } {
+  const queues = settings.read('queues');
+  const isStrict = settings.read('strictSelectors').level === 'flag';
+  return {
+    ...(queues.level === 'flag'
+      ? { WF_QUEUES: queues.value.map(({ name, maxConcurrent }) => `${name}=${maxConcurrent}`).join(',') }
+      : {}),
+    ...(isStrict ? { WF_STRICT_SELECTORS: 'true' } : {}),
+  };
 }
 
 /** Stops a run by signals to its process; false if this process cannot reach it. */

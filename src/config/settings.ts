@@ -264,6 +264,12 @@ export const settings = {
     'failures that continueOn tolerates fail the run: its exit code, status, handlers and mails',
     '--strict',
   ),
+  strictSelectors: run(
+    flag,
+    false,
+    'a run without an engine fails if its file has a workerSelector; by default, it warns',
+    '--strict-selectors',
+  ),
   history: own(flag, true, 'whether runs are stored', '--no-history'),
   historyKeepRuns: own(
     wholeNumber(1),

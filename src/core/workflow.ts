@@ -319,6 +319,8 @@ export type Step = Locking & {
   /** Absent: the step ends by itself. */
   readonly service?: BackgroundStep;
   readonly fanOut?: FanOut;
+  /** The labels of the workers of an engine that may execute it, by their names; absent: any worker. */
+  readonly workerSelector?: Readonly<Record<string, Template>>;
   /** Of an instance, which exists only in a run: the name of its fan-out. */
   readonly instanceOf?: string;
   readonly approval?: Approval;

@@ -86,6 +86,9 @@ export type RawLock = string | (Keys<'name', string> & Keys<'slots', number> & {
 /** `locks` and their time limit. */
 export type RawLocks = { readonly locks?: string | readonly RawLock[] } & Keys<'lockTimeoutSec', number>;
 
+/** Labels that a worker needs, or `local`. */
+export type RawSelector = string | TextMap;
+
 /** Files to keep, or their pattern. */
 export type RawArtifact =
   | string
@@ -117,6 +120,7 @@ export type RawAction = Keys<
     readonly sources?: TextOrList;
     readonly generates?: TextOrList;
     readonly method?: 'checksum' | 'timestamp';
+    readonly workerSelector?: RawSelector;
     readonly executor?: RawExecutor;
     readonly container?: string | RawContainer;
     readonly service?: boolean | RawService;
@@ -204,6 +208,7 @@ export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | '
   Keys<'errorMail' | 'infoMail' | 'waitMail', RawMail> &
   RawLocks & {
     readonly labels?: TextOrList | TextMap;
+    readonly workerSelector?: RawSelector;
     readonly type?: 'graph' | 'chain';
     readonly params?: string | OpenTexts;
     readonly runConfig?: Partial<RunConfig>;

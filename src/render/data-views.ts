@@ -10,13 +10,14 @@ export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
 /** One of `graphFormats`. */
 export type GraphFormat = (typeof graphFormats)[number];
 
-/** Returns the graph as data: `{nodes: [{name, handler, executor, locks}], edges: [{from, to}]}`; `handler` is null for a step. */
+/** Returns the graph as data: `{nodes: [{name, handler, executor, locks, workerSelector}], edges: [{from, to}]}`; `handler` is null for a step. */
 export function graphView(graph: Graph): object {
   const nodes = graph.nodes.map((node, number) => ({
     name: node.name,
     handler: number < graph.stepCount ? null : handlerKind(node.name),
     executor: node.executor.type,
     ...(node.locks === undefined ? {} : { locks: node.locks.map(({ name }) => name) }),
+    ...(node.workerSelector === undefined ? {} : { workerSelector: node.workerSelector }),
   }));
   const edges = graphEdges(graph).map(([from, to]) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name }));
   return { nodes, edges };

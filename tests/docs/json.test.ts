@@ -117,12 +117,13 @@ describe('printed JSON', () => {
       ];
       expect(keys.toSorted()).toEqual(known(schemas['run-summary.json']));
       const step = schemas['run-summary.json']?.$defs?.['step'];
-      // Only a step in a container, a service, a fan-out, one that runs another workflow, tolerates its failure, repeats, is late, has sources or waits has one.
+      // Only a step in a container, a service, a fan-out, one that runs another workflow or on a worker, tolerates its failure, repeats, is late, has sources or waits has one.
       const rare = [
         'blocked',
         'container',
         'service',
         'child',
+        'worker',
         'tolerated',
         'repetitions',
         'lateSince',

@@ -63,6 +63,7 @@ const sameTop: { readonly [key: string]: string } = {
   otel: 'otel: {enabled: true}',
   run_config: 'run_config: {disable_param_edit: true}',
   ssh: 'ssh: {user: u, host: h}',
+  worker_selector: 'worker_selector: {gpu: "true"}',
 };
 
 const sameStep: { readonly [key: string]: string } = {
@@ -89,6 +90,7 @@ const sameStep: { readonly [key: string]: string } = {
   parallel: 'name: a\ncommand: echo $ITEM\nparallel: [x, y]',
   container: 'name: a\ncommand: echo\ncontainer: {image: alpine}',
   approval: 'name: a\ncommand: echo\napproval: true',
+  worker_selector: 'name: a\ncommand: echo\nworker_selector: {gpu: "true"}',
 };
 
 /** Files with a key of Dagu 2 and with the documented ones, which must build the same workflow. */
@@ -167,7 +169,6 @@ const refusedTop: { readonly [key: string]: string } = {
   llm: '{model: m}',
   harness: '{name: n}',
   harnesses: '{a: {}}',
-  worker_selector: '{gpu: "true"}',
 };
 
 const refusedStep: { readonly [key: string]: string } = {
@@ -178,7 +179,6 @@ const refusedStep: { readonly [key: string]: string } = {
   value: '5',
   routes: '{a: [b]}',
   shell_packages: '[jq]',
-  worker_selector: '{gpu: "true"}',
   rewind_to: 'a',
 };
 

@@ -146,7 +146,7 @@ test('keys of the same map are not offered again, in any spelling, above or belo
 test('keys of Dagu 2 and second names are explained, but not offered', () => {
   const offered = (text: string) =>
     keysOf(schema, schemaAt(schema, at(text)?.path ?? []) ?? {}, new Map()).map(({ key }) => key);
-  const others = ['labels', 'overlapPolicy', 'workerSelector', 'precondition', 'exec', 'with', 'config'];
+  const others = ['labels', 'overlapPolicy', 'precondition', 'exec', 'with', 'config'];
 
   expect(offered('|')).toEqual(expect.arrayContaining(['tags', 'overlap', 'type', 'workingDir']));
   expect(offered('steps:\n  - |')).toEqual(expect.arrayContaining(['dir', 'command', 'executor', 'call']));

@@ -277,6 +277,8 @@ export const addWorker: AddCommand = (program, console, setExitCode) => {
   withEngine(withCommon(program.command('worker')))
     .option('--name <name>', 'the name of the worker; by default, of its machine and process')
     .option('--slots <count>', 'the most steps that it runs at once; by default, one for each core', count)
+    .option('--labels <labels>', 'its labels, for the workerSelector of steps: gpu=true,os=linux')
+    .option('--serve <labels>', 'one more combination of labels that it serves (repeatable)', append)
     .option('--dir <dir>', 'the directory for the files of its runs; by default, worker in the home of wf')
     .option('--drain <seconds>', 'how long running steps may continue after SIGTERM; by default 600', count)
     .description('run steps for the engine, until SIGTERM')

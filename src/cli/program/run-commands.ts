@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { settings } from '#config/settings.ts';
 import { type AddCommand, operands, workflowOperands } from './add-command.ts';
 import { refuseRunOptions, withRunOptions } from './habits.ts';
 import {
@@ -31,6 +32,7 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
     .addOption(choice('--overlap <what>', overlap, ['skip', 'wait', 'allow']))
     .option('--strict', 'failures that continueOn tolerates fail the run')
     .addOption(new Option('--no-strict').hideHelp())
+    .option('--strict-selectors', settings.strictSelectors.about)
     .option('-x, --exit-code', "exit with the first failed step's exit code")
     .addOption(new Option('--history').hideHelp())
     .option('--no-history', 'do not store the run')

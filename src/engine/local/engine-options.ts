@@ -18,6 +18,8 @@ export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {
   readonly newRunId: () => string;
   readonly notify: Notify;
   readonly locks: LockOptions;
+  /** A run whose steps need workers with labels fails; by default, it warns. */
+  readonly needsSelected?: boolean;
 };
 
 /**

@@ -12,6 +12,7 @@ import type {
 } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
+import { labelsText, selectingSteps } from '#core/selectors.ts';
 import { handlerKind } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
@@ -163,6 +164,8 @@ export class LocalRun {
     this.#driver.timers.at(this.#earlier.length === 0 ? at + LISTEN_AFTER_MS : at, () => this.#listen());
     this.#secrets.warnOfShort((message) => this.#warn(null, message));
     for (const path of this.#request.dotenv?.missing ?? []) this.#warn(null, `dotenv file "${path}" does not exist`);
+    if (selectingSteps(this.#request.workflow).length > 0 && !this.#options.needsSelected)
+      this.#warn(null, 'workerSelector has no effect without an engine: all steps run on this machine');
     this.#guard(this.#prepare());
   }
 
@@ -196,6 +199,12 @@ export class LocalRun {
   async #prepare(): Promise<void> {
     const { queue } = this.#request.workflow;
     if (queue !== undefined && this.#request.trigger !== 'workflow' && !(await this.#enterQueue(queue))) return;
+    const [selecting] = this.#options.needsSelected ? selectingSteps(this.#request.workflow) : [];
+    if (selecting !== undefined) {
+      const needs = `"${selecting.name}" needs a worker with ${labelsText(selecting.workerSelector)}`;
+      this.#driver.start({ problem: `${needs}, and there is no engine` });
+      return;
+    }
     const prepared = await this.#runner.prepare(this.#preparation, this.result.createdAt);
     const ready = 'problem' in prepared || prepared.unmet !== null ? prepared : await this.#withLocks(prepared);
     if (ready !== null) this.#start(ready);

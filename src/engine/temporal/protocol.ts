@@ -1,5 +1,6 @@
 import type { CancelReason, LockHolder, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
+import type { SelectedLabels } from '#core/selectors.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
@@ -19,6 +20,11 @@ export const QUEUE_TYPE = 'wf.queue.1';
 /** The task queue of runs and of their attempts. */
 export const DEFAULT_QUEUE = 'wf';
 
+/** The task queue of the attempts that need a worker with labels, as `labelsText` has them; empty: any worker. */
+export function labelsQueue(labels: string): string {
+  return labels === '' ? DEFAULT_QUEUE : `${DEFAULT_QUEUE}:${labels}`;
+}
+
 /** The task queue of one worker, for work that only it can do. */
 export function ownQueue(worker: string): string {
   return `wf.worker.${worker}`;
@@ -31,6 +37,9 @@ export function attemptId(step: string, attempt: number): string {
 
 /** The name of the error for data that cannot be read, as Temporal reports it. */
 export const UNREADABLE = 'UnreadableData';
+
+/** The name of the error for work that a worker has taken without a free slot: it is ordered again. */
+export const NO_SLOT = 'NoSlot';
 
 /** Names of activities, signals, the query and a field of the memo. */
 export const NAMES = {
@@ -141,12 +150,16 @@ type Findings = {
   readonly warnings: readonly EngineWarning[];
 };
 
-/** The evaluation of a run. `evaluated`: its variables for all workers; null if there is a problem. */
+/**
+ * The evaluation of a run. `evaluated`: its variables for all workers, and the labels that steps need; null if there is a
+ * problem.
+ */
 export type PrepareReport = Findings & {
   readonly prepared: PreparedRun;
   readonly evaluated: {
     readonly params: readonly Param[];
     readonly variables: Readonly<Record<string, string>>;
+    readonly labels?: SelectedLabels;
   } | null;
 };
 

@@ -1,7 +1,8 @@
 import type { temporal } from '@temporalio/proto';
+import { type Labels, labelsText, readLabels } from '#core/selectors.ts';
 import { WfError } from '#system/errors.ts';
 import type { EngineAccess } from './connection.ts';
-import { CORE, DEFAULT_QUEUE } from './protocol.ts';
+import { CORE, DEFAULT_QUEUE, ownQueue } from './protocol.ts';
 
 /** What a worker says of itself with each poll. `key`: `keyId` of its key. */
 export type WorkerIdentity = {
@@ -9,6 +10,15 @@ export type WorkerIdentity = {
   readonly version: string;
   readonly core: number;
   readonly key: string | null;
+  /** Absent: it serves only what needs no labels. */
+  readonly offer?: WorkerOffer;
+};
+
+/** The labels of a worker, further combinations that it serves, and its slots, which all its queues share. */
+export type WorkerOffer = {
+  readonly slots: number;
+  readonly labels: Labels;
+  readonly serves: readonly Labels[];
 };
 
 /** A worker that asks Temporal for work; `lastSeenAt`: by the clock of Temporal. */
@@ -28,30 +38,63 @@ type Connected<Calls extends keyof WorkflowService = 'describeTaskQueue'> = {
 
 /** A poll waits for work for a minute at most; workers that have gone stay listed for five. */
 const GONE_AFTER_MS = 75_000;
-const ACTIVITIES = 2;
+/** Workers whose slots are all taken do not ask for attempts, but for decisions about runs. */
+const DECISIONS = 1;
 /** A server whose queues do not work takes the question, and does not answer. */
 const LIMIT_MS = 10_000;
 
-/** The identity of a worker as Temporal shows it: `name (wf 0.1.0, core 1, key 1a2b3c4d)`. */
-export function identityText({ name, version, core, key }: WorkerIdentity): string {
-  return `${name} (wf ${version}, core ${core}${key === null ? '' : `, key ${key}`})`;
+/**
+ * The identity of a worker as Temporal shows it: `name (wf 0.1.0, core 1, key 1a2b3c4d)`; with labels `name (wf 0.1.0, core 1,
+ * 4 slots, labels gpu=true,os=linux, serves arch=arm64 region=eu)`.
+ */
+export function identityText({ name, version, core, key, offer }: WorkerIdentity): string {
+  const more = [
+    ...(key === null ? [] : [`key ${key}`]),
+    ...(offer === undefined ? [] : [`${offer.slots} slots`]),
+    ...(offer === undefined || labelsText(offer.labels) === '' ? [] : [`labels ${labelsText(offer.labels)}`]),
+    ...(offer === undefined || offer.serves.length === 0 ? [] : [`serves ${offer.serves.map(labelsText).join(' ')}`]),
+  ];
+  return `${name} (${[`wf ${version}`, `core ${core}`, ...more].join(', ')})`;
 }
 
 /** Reads `identityText`; null for a worker of another program. */
 export function readIdentity(text: string): WorkerIdentity | null {
-  const [, name, version, core, key = null] =
-    /^(.+) \(wf ([^\s,]+), core (\d+)(?:, key ([0-9a-f]+))?\)$/.exec(text) ?? [];
-  return name === undefined || version === undefined ? null : { name, version, core: Number(core), key };
+  const [, name, version, core, key = null, slots, labels, serves] = IDENTITY.exec(text) ?? [];
+  if (name === undefined || version === undefined) return null;
+  const own = { name, version, core: Number(core), key };
+  if (slots === undefined) return own;
+  const read = (one: string | undefined) => {
+    const found = one === undefined ? { labels: {} } : readLabels(one);
+    return 'labels' in found ? found.labels : {};
+  };
+  const others = serves === undefined ? [] : serves.split(' ').map(read);
+  return { ...own, offer: { slots: Number(slots), labels: read(labels), serves: others } };
 }
 
-/** The workers that serve a queue; those of other programs are left out. Rejects with the errors of the connection. */
-export async function servingWorkers(
-  { connection, namespace }: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>,
-  queue = DEFAULT_QUEUE,
-): Promise<readonly ServingWorker[]> {
-  const taskQueue = { name: queue };
+const IDENTITY =
+  /^(.+) \(wf ([^\s,]+), core (\d+)(?:, key ([0-9a-f]+))?(?:, (\d+) slots(?:, labels (\S+?))?(?:, serves (.+))?)?\)$/;
+
+/** The combinations of labels that a worker serves besides none, each as `labelsText`. */
+export function servedLabels(labels: Labels, serves: readonly Labels[]): readonly string[] {
+  const combinations: Labels[] = [{}];
+  for (const [name, value] of Object.entries(labels))
+    combinations.push(...combinations.map((some) => ({ ...some, [name]: value })));
+  return [...new Set([...combinations, ...serves].map(labelsText))].filter((text) => text !== '');
+}
+
+/** Whether a worker serves what needs these labels, as `labelsText`; empty: any worker does. */
+export function servesLabels({ offer }: Pick<WorkerIdentity, 'offer'>, labels: string): boolean {
+  return labels === '' || (offer !== undefined && servedLabels(offer.labels, offer.serves).includes(labels));
+}
+
+/** The workers of an engine; those of other programs are left out. Rejects with the errors of the connection. */
+export async function servingWorkers({
+  connection,
+  namespace,
+}: Pick<EngineAccess<Connected>, 'connection' | 'namespace'>): Promise<readonly ServingWorker[]> {
+  const taskQueue = { name: DEFAULT_QUEUE };
   const { pollers } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
-    connection.workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: ACTIVITIES }),
+    connection.workflowService.describeTaskQueue({ namespace, taskQueue, taskQueueType: DECISIONS }),
   );
   return (pollers ?? []).flatMap(({ identity, lastAccessTime }) => {
     const known = readIdentity(identity ?? '');
@@ -73,26 +116,32 @@ export async function workerReports(
   const { connection, namespace } = access;
   const serving = await servingWorkers(access);
   const service = connection.workflowService;
-  const query = `TaskQueue = '${DEFAULT_QUEUE}'`;
   const listed = await connection
-    .withDeadline(Date.now() + LIMIT_MS, () => service.listWorkers({ namespace, query }))
+    .withDeadline(Date.now() + LIMIT_MS, () => service.listWorkers({ namespace }))
     .catch((error: unknown) => {
       if (NO_HEARTBEATS.has(Number((error as { readonly code?: unknown }).code))) return null;
       throw error;
     });
   const reports = serving.map(async (worker): Promise<WorkerReport> => {
-    // An earlier process of the same name may be listed too.
-    const [latest] = (listed?.workers ?? [])
-      .filter(({ workerIdentity }) => workerIdentity === identityText(worker))
+    const own = ownQueue(worker.name);
+    const ofWorker = (listed?.workers ?? [])
+      .filter(({ workerIdentity, taskQueue }) => workerIdentity === identityText(worker) && taskQueue !== own)
       .sort((one, other) => Number(other.startTime?.seconds ?? 0) - Number(one.startTime?.seconds ?? 0));
-    const { workerInstanceKey } = latest ?? {};
-    if (!workerInstanceKey) return { ...worker, slots: null, running: null };
-    const { workerInfo } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
-      service.describeWorker({ namespace, workerInstanceKey }),
+    // An earlier process of the same name may be listed too.
+    const latest = [...new Map(ofWorker.map((one) => [one.taskQueue, one] as const).reverse()).values()];
+    const found = await Promise.all(
+      latest.map(async ({ workerInstanceKey }) => {
+        const { workerInfo } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+          service.describeWorker({ namespace, workerInstanceKey: workerInstanceKey ?? '' }),
+        );
+        return workerInfo?.workerHeartbeat?.activityTaskSlotsInfo ?? {};
+      }),
     );
-    const { currentAvailableSlots, currentUsedSlots } = workerInfo?.workerHeartbeat?.activityTaskSlotsInfo ?? {};
-    const running = currentUsedSlots ?? 0;
-    return { ...worker, slots: running + (currentAvailableSlots ?? 0), running };
+    const [first] = found;
+    if (first === undefined) return { ...worker, slots: worker.offer?.slots ?? null, running: null };
+    const running = found.reduce((sum, { currentUsedSlots }) => sum + (currentUsedSlots ?? 0), 0);
+    const slots = worker.offer?.slots ?? running + (first.currentAvailableSlots ?? 0);
+    return { ...worker, slots, running: Math.min(running, slots) };
   });
   return (await Promise.all(reports)).sort((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -17,6 +17,7 @@ import type {
   RetryPolicy,
   RunNumberKey,
   RunRetryPolicy,
+  Step,
   Tolerance,
   Waits,
 } from '#core/workflow.ts';
@@ -37,6 +38,7 @@ import {
   type RawNumber,
   type RawRepeat,
   type RawRetry,
+  type RawSelector,
   type RawStep,
   type RawTolerance,
   type RawWaits,
@@ -71,6 +73,11 @@ export function locksOf({ locks, lockTimeoutSec = 0 }: RawLocks): Locking {
   });
   if (all.length === 0) return {};
   return { locks: all, ...(lockTimeoutSec === 0 ? {} : { lockTimeoutMs: toMs(lockTimeoutSec) }) };
+}
+
+/** `workerSelector` in any of its forms; empty for any worker. */
+export function selectorOf(raw: RawSelector | undefined): Pick<Step, 'workerSelector'> {
+  return typeof raw === 'object' && Object.keys(raw).length > 0 ? { workerSelector: raw } : {};
 }
 
 /** `continueOn` as a map, or as the text `failed` or `skipped`. */

@@ -42,6 +42,7 @@ import {
   type RawItems,
   repeatOf,
   retryOf,
+  selectorOf,
   toleranceOf,
   toMs,
 } from './build-policies.ts';
@@ -60,8 +61,9 @@ type StepContext = {
   readonly hasGrace: boolean;
   /** The container of the workflow. */
   readonly container: RawWorkflow['container'];
-  /** That of the workflow. */
+  /** Those of the workflow. */
   readonly logOutput: RawWorkflow['logOutput'];
+  readonly workerSelector: RawWorkflow['workerSelector'];
 };
 
 /** Default time between the stop and the kill of a step in a container, as of `docker stop`. */
@@ -104,6 +106,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     },
     leaveBackground: action.leaveBackground ?? false,
     ...locksOf(action),
+    ...selectorOf(action.workerSelector ?? context.workerSelector),
     ...artifactsOf(action),
     ...upToDateOf(action),
     ...(fanOut === null ? {} : { fanOut }),

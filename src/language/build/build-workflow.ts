@@ -157,8 +157,9 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
 
 /** What steps and handlers have in common. */
 function contextOf({ functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow) {
-  const { container, logOutput, MaxCleanUpTimeSec } = merged;
-  return { functions, dir: stepDir, fileDir, container, logOutput, hasGrace: MaxCleanUpTimeSec !== undefined };
+  const { container, logOutput, workerSelector, MaxCleanUpTimeSec } = merged;
+  const ofWorkflow = { container, logOutput, workerSelector, hasGrace: MaxCleanUpTimeSec !== undefined };
+  return { functions, dir: stepDir, fileDir, ...ofWorkflow };
 }
 
 function stepsOf(input: BuildInput, merged: RawWorkflow): Step[] {

@@ -20,6 +20,7 @@ import { constantProblems, expressionProblems } from './check-constants.ts';
 import { lateStepProblems } from './check-late.ts';
 import { stepLockProblems } from './check-locks.ts';
 import { runParamsProblems } from './check-params.ts';
+import { stepSelectorProblems } from './check-selectors.ts';
 import { artifactProblems, upToDateProblems } from './check-step-files.ts';
 import { approvalProblems, backgroundProblems, stepContainerProblems } from './check-step-kinds.ts';
 
@@ -42,6 +43,7 @@ const checks: readonly ((entry: ActionEntry) => readonly Problem[])[] = [
   approvalProblems,
   outputProblems,
   stepLockProblems,
+  stepSelectorProblems,
   artifactProblems,
   upToDateProblems,
   lateStepProblems,

@@ -25,6 +25,7 @@ import { actionProblems, defaultsProblems, envProblems } from './check-action.ts
 import { nameSpot } from './check-graph.ts';
 import { runLockProblems } from './check-locks.ts';
 import { paramProblems } from './check-params.ts';
+import { runSelectorProblems } from './check-selectors.ts';
 import { sharedContainerProblems } from './check-step-kinds.ts';
 
 /** Maximum number of invalid parameter names reported per function. */
@@ -42,6 +43,7 @@ export function fileProblems(file: SpecFile): Problem[] {
     ...comparisonProblems(file),
     ...sharedContainerProblems(file),
     ...runLockProblems(file),
+    ...runSelectorProblems(file),
     ...scheduleProblems(file),
     ...notificationProblems(file),
     ...functionNameProblems(file),

@@ -150,6 +150,7 @@ function settingUses(raw: RawWorkflow, shell: string): readonly (readonly [key: 
     ['env', assignments(raw.env).flatMap(({ value, path }) => at(['env', ...path], substitutedUses(value)))],
     ['preconditions', conditionUses(raw, shell)],
     ['locks', textUses(raw.locks, ['locks'])],
+    ['workerSelector', textUses(raw.workerSelector, ['workerSelector'])],
     ['notify', textUses(raw.notify, ['notify'])],
     ['container', textUses(raw.container, ['container'])],
     ...(runNumberTextsOf(raw).numbers ?? []).map(({ key, text }) => [key, textUses(text, [key])] as const),

@@ -47,6 +47,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...textUses(raw.call?.args, ['call', 'args']),
     ...textUses(raw.params, ['params']),
     ...textUses(raw.locks, ['locks']),
+    ...textUses(raw.workerSelector, ['workerSelector']),
     ...textUses(raw.artifacts, ['artifacts']),
     ...textUses(raw.sources, ['sources']),
     ...textUses(raw.generates, ['generates']),

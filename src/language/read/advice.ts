@@ -318,17 +318,14 @@ function scalar(value: Json | undefined, fill: (text: string) => string): string
   return fill(/^[\w./$][\w ./$=-]*$/.test(text) ? text : JSON.stringify(text));
 }
 
-/** A value of Dagu 2 that is not supported (null: the key, but for some values), and what to write instead. */
-type RefusedValue = { readonly what: string | null; readonly help: string };
+/** A value of Dagu 2 that is not supported, and what to write instead. */
+type RefusedValue = { readonly what: string; readonly help: string };
 
 /** Whether the value at a path is one of Dagu 2 that is not supported, although the key is; null for all others. */
 export function refusedValue(path: Path, value: Json | undefined): RefusedValue | null {
   const key = path.at(-1);
   const inStep = path[0] === 'steps' || path[0] === 'handlerOn';
   const isKey = path.length === 1 || (inStep && path.length === 3);
-  if (isKey && key === 'workerSelector') {
-    return { what: null, help: 'Only "local" is supported: all runs are on this machine.' };
-  }
   if (typeof value !== 'string') return null;
   if (path.length === 1 && key === 'type' && value === 'agent') {
     return { what: '"type: agent"', help: 'Write a step with "executor: http".' };

@@ -67,7 +67,7 @@ function schemaProblem(
   const refused = refusedValue(path, value);
   if (refused !== null) {
     const { what, help } = refused;
-    return problem('not-supported', spot, `${what ?? subject} is not supported`, { label: 'not supported', help });
+    return problem('not-supported', spot, `${what} is not supported`, { label: 'not supported', help });
   }
   const isLength = typeof value === 'string' && /Sec$/.test(String(path.at(-1)));
   switch (error.keyword) {

@@ -1,4 +1,5 @@
 import { buildGraph, drawingOrder, type Graph, nodeAt, waves } from '#core/graph.ts';
+import { labelsText } from '#core/selectors.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { type GraphFormat, graphEdges, graphView } from '../data-views.ts';
 import { locksText, stepTitle } from '../text/run-text.ts';
@@ -170,9 +171,18 @@ function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
 }
 
 /** The name of a node in a drawing; of a fan-out with the number of its items: `NAME x5`, `NAME xN` if it is unknown. */
-function nodeLabel({ name, fanOut, locks }: Pick<Step, 'name' | 'fanOut' | 'locks'>): string {
+function nodeLabel({
+  name,
+  fanOut,
+  locks,
+  workerSelector,
+}: Pick<Step, 'name' | 'fanOut' | 'locks' | 'workerSelector'>): string {
   const items = fanOut === undefined ? '' : ` x${typeof fanOut.items === 'string' ? 'N' : fanOut.items.length}`;
-  return `${name}${items}${locks === undefined ? '' : ` (${locksText(locks)})`}`;
+  const needs = [
+    ...(locks === undefined ? [] : [locksText(locks)]),
+    ...(workerSelector === undefined ? [] : [`worker ${labelsText(workerSelector)}`]),
+  ];
+  return `${name}${items}${needs.length === 0 ? '' : ` (${needs.join(', ')})`}`;
 }
 
 /** One row of the drawing: a node, its lane, and the state of every lane. */

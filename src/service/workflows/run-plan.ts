@@ -6,6 +6,7 @@ import { buildGraph, leftOut, nodeAt, type StepSelection, waves } from '#core/gr
 import type { Plan, PlannedCache, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import { type Hidden, maskParams, maskValue } from '#core/secrets/mask.ts';
+import { labelsText } from '#core/selectors.ts';
 import { withNumbers } from '#core/step-numbers.ts';
 import {
   expandText,
@@ -227,6 +228,7 @@ function planStep(workflow: Workflow, step: Step, { scope, own, skipped }: Plann
     attempts: withNumbers(step, numbers.values).retry.limit + 1,
     policies: [
       ...plannedLocks(step, scope).map((text) => `holds the ${text}`),
+      ...plannedSelector(step, scope),
       ...plannedPolicies(step, numbers, workflow.container),
     ],
     skipped,
@@ -238,6 +240,13 @@ function plannedLocks({ locks = [], lockTimeoutMs = 0 }: Locking, scope: Scope):
   if (locks.length === 0) return [];
   const limit = lockTimeoutMs === 0 ? '' : `; waits up to ${lockTimeoutMs / 1000}s`;
   return [`${locksText(locks, (name) => previewText(name, scope))}${limit}`];
+}
+
+/** The labels that a step needs of its worker, as far as they are known; nothing if any worker may execute it. */
+function plannedSelector({ workerSelector }: Step, scope: Scope): readonly string[] {
+  if (workerSelector === undefined) return [];
+  const known = Object.entries(workerSelector).map(([name, value]) => [name, previewText(value, scope)] as const);
+  return [`needs a worker with ${labelsText(Object.fromEntries(known))}`];
 }
 
 function expandParts(template: string, scope: Scope): string {

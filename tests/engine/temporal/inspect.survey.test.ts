@@ -52,7 +52,7 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
 
   it('show the slots of a worker, and that it has served lately', async () => {
     const listed = async () => JSON.parse((await call('workers', '--json')).stdout);
-    const one = { name: 'one', version: '0.1.0', core: 1, key: null, running: 0 };
+    const one = { name: 'one', version: '0.1.0', core: 1, key: null, labels: {}, serves: [], running: 0 };
     await expect.poll(listed, { timeout: 20_000 }).toEqual([{ ...one, slots: 3, lastSeen: expect.any(String) }]);
     expect((await call('workers')).stdout).toMatch(/^NAME .*\none +0\.1\.0 +3 +0 +\d+s ago\n$/);
   });

@@ -245,7 +245,7 @@ steps:
     expect({ code, named: stderr.includes(problem) }).toEqual({ code: 2, named: true });
   });
 
-  it('go as the guide says', { timeout: 120_000 }, async () => {
+  it('go as the guide says', { timeout: 180_000 }, async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/more-than-one-machine.md'), 'utf8');
     const blocks = blocksOf(page).map((block) => ({
       ...block,

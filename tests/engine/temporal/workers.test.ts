@@ -1,11 +1,23 @@
 import { expect, it } from 'vitest';
 import { CORE } from '#engine/temporal/protocol.ts';
-import { identityText, readIdentity, refuseForeign, servingWorkers } from '#engine/temporal/workers.ts';
+import {
+  identityText,
+  readIdentity,
+  refuseForeign,
+  servedLabels,
+  servesLabels,
+  servingWorkers,
+  type WorkerIdentity,
+} from '#engine/temporal/workers.ts';
 
 const worker = { name: 'gpu (rack 3)', version: '0.1.0', core: CORE, key: null };
 const keyed = { ...worker, name: 'two', key: '1a2b3c4d' };
 
-it.each([worker, keyed])('an identity is read as it was written', (identity) => {
+const labelled = { ...worker, offer: { slots: 4, labels: { gpu: 'true', os: 'linux' }, serves: [] } };
+const others = { ...keyed, offer: { slots: 1, labels: {}, serves: [{ arch: 'arm64', os: 'linux' }, { zone: 'a/b' }] } };
+const both = { ...keyed, offer: { ...labelled.offer, serves: [{ zone: 'eu' }] } };
+
+it.each([worker, keyed, labelled, others, both])('an identity is read as it was written', (identity) => {
   expect(readIdentity(identityText(identity))).toEqual(identity);
 });
 
@@ -53,4 +65,24 @@ it('workers that have gone, and other programs, do not serve a queue', async () 
   const connection = { workflowService: { describeTaskQueue }, withDeadline } as never;
   const serving = await servingWorkers({ connection, namespace: 'default' });
   expect(serving.map(({ name }) => name)).toEqual(['gpu (rack 3)']);
+});
+
+it('a worker serves every combination of its labels, and those that it names', () => {
+  expect(servedLabels({ os: 'linux', gpu: 'true' }, [{ b: '2', a: '1' }, { gpu: 'true' }])).toEqual([
+    'os=linux',
+    'gpu=true',
+    'gpu=true,os=linux',
+    'a=1,b=2',
+  ]);
+  expect(servedLabels({}, [])).toEqual([]);
+  expect(servedLabels({ a: '1', b: '1', c: '1', d: '1' }, [])).toHaveLength(15);
+});
+
+it('a step finds the workers that have all labels that it needs', () => {
+  const served = (needed: string) => [worker, labelled, both].map((one) => servesLabels(one as WorkerIdentity, needed));
+  expect(served('')).toEqual([true, true, true]);
+  expect(served('gpu=true')).toEqual([false, true, true]);
+  expect(served('zone=eu')).toEqual([false, false, true]);
+  expect(served('gpu=true,zone=eu')).toEqual([false, false, false]);
+  expect(served('gpu=false')).toEqual([false, false, false]);
 });

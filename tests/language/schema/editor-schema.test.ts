@@ -137,7 +137,7 @@ describe('the schema for editors', () => {
   it('offers neither keys of Dagu 2 nor second names', () => {
     const { properties } = schema as { properties: { [key: string]: { doNotSuggest?: true } } };
     const hidden = Object.keys(properties).filter((key) => properties[key]?.doNotSuggest === true);
-    expect(hidden).toEqual(['labels', 'precondition', 'overlapPolicy', 'workerSelector']);
+    expect(hidden).toEqual(['labels', 'precondition', 'overlapPolicy']);
   });
 
   it('contains what editors show: descriptions, defaults, snippets and a URL', () => {

@@ -1,4 +1,5 @@
 import type { WorkerReport } from '#app/engine-app.ts';
+import { labelsText } from '#core/selectors.ts';
 import { isoTime } from '#render/data-views.ts';
 import { renderTable } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
@@ -22,23 +23,32 @@ export async function workersCommand(options: WorkersOptions, { out, err }: Cons
   else out.write(renderWorkers(workers));
 }
 
-function workerJson({ name, version, core, key, slots, running, lastSeenAt }: WorkerReport): object {
-  return { name, version, core, key, slots, running, lastSeen: isoTime(lastSeenAt) };
+function workerJson({ name, version, core, key, slots, running, lastSeenAt, offer }: WorkerReport): object {
+  const { labels = {}, serves = [] } = offer ?? {};
+  return { name, version, core, key, labels, serves, slots, running, lastSeen: isoTime(lastSeenAt) };
+}
+
+/** The labels of a worker, and with a plus sign further combinations that it serves: `gpu=true +arch=arm64`. */
+function labelsOf({ offer }: WorkerReport): string {
+  if (offer === undefined) return '';
+  return [labelsText(offer.labels), ...offer.serves.map((labels) => `+${labelsText(labels)}`)].join(' ').trim();
 }
 
 function renderWorkers(workers: readonly WorkerReport[]): string {
   const cell = (text: string) => ({ text, paint: (shown: string) => shown });
-  const heads = ['NAME', 'VERSION', 'SLOTS', 'RUNNING', 'KEY', 'LAST SEEN'];
-  const rows = workers.map(({ name, version, slots, running, key, lastSeenAt }) =>
-    [
+  const heads = ['NAME', 'LABELS', 'VERSION', 'SLOTS', 'RUNNING', 'KEY', 'LAST SEEN'];
+  const rows = workers.map((worker) => {
+    const { name, version, slots, running, key, lastSeenAt } = worker;
+    return [
       escapeControls(name),
+      labelsOf(worker),
       escapeControls(version),
       String(slots ?? ''),
       String(running ?? ''),
       key ?? '',
       `${Math.max(0, Math.round((Date.now() - lastSeenAt) / 1000))}s ago`,
-    ].map(cell),
-  );
+    ].map(cell);
+  });
   const columns = Number.POSITIVE_INFINITY;
-  return renderTable([heads.map(cell), ...rows], { optional: [4], columns });
+  return renderTable([heads.map(cell), ...rows], { optional: [1, 5], columns });
 }

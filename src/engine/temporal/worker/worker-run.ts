@@ -3,6 +3,8 @@ import { basename, join } from 'node:path';
 import { given } from '#core/data/collections.ts';
 import type { RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
+import { selectedLabels, selectingSteps } from '#core/selectors.ts';
+import { PathProblem } from '#core/words/json-path.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
@@ -68,6 +70,7 @@ class LearnedSecrets extends Secrets {
 /** The attempts of one run on this worker, in a private directory. */
 export class WorkerRun {
   readonly #runId: string;
+  readonly #definition: Workflow;
   readonly #worker: string;
   readonly #host: WorkerHost;
   readonly #directory: string;
@@ -105,6 +108,7 @@ export class WorkerRun {
     const { runId } = request;
     const { host, directory } = own;
     this.#runId = runId;
+    this.#definition = request.workflow;
     this.#worker = own.worker;
     this.#host = host;
     this.#directory = directory;
@@ -151,7 +155,32 @@ export class WorkerRun {
   async prepare(signal: EndSignal): Promise<PrepareReport> {
     const prepared = await this.#runner.prepare(signal, this.#host.clock.now());
     this.#isReady = true;
-    return { ...this.#findings(), prepared, evaluated: this.#runner.evaluated };
+    const { evaluated } = this.#runner;
+    if (evaluated === null || selectingSteps(this.#definition).length === 0)
+      return { ...this.#findings(), prepared, evaluated };
+    const selected = this.#selectLabels();
+    if ('problem' in selected) return { ...this.#findings(), prepared: selected, evaluated: null };
+    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...selected } };
+  }
+
+  /** The labels are names of task queues, which the engine does not encrypt. */
+  #selectLabels(): ReturnType<typeof selectedLabels> {
+    try {
+      const selected = selectedLabels(
+        this.#definition,
+        this.#runner.scope(() => undefined),
+      );
+      const hidden = Object.entries('labels' in selected ? selected.labels : {}).find(([, text]) => {
+        return this.#secrets.shared.mask(text) !== text;
+      });
+      if (hidden === undefined) return selected;
+      return {
+        problem: `workerSelector of step "${hidden[0]}" contains a secret: the engine shows labels to everyone`,
+      };
+    } catch (error) {
+      if (!(error instanceof PathProblem)) throw error;
+      return { problem: `workerSelector: ${error.message}` };
+    }
   }
 
   /**
@@ -257,8 +286,8 @@ export class WorkerRun {
 
   #take(input: RunInput): void {
     if (input.type === 'attempt-started' && input.process !== null) this.#guard.add(this.#runId, input.process);
-    const told = input.type === 'attempt-started' ? { ...input, worker: this.#worker } : input;
-    if ('step' in told && told.type !== 'late-due') this.#inputs.get(told.step)?.push(told);
+    const reported = input.type === 'attempt-started' ? { ...input, worker: this.#worker } : input;
+    if ('step' in reported && reported.type !== 'late-due') this.#inputs.get(reported.step)?.push(reported);
   }
 
   #remove(path: string): void {

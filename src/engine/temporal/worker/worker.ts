@@ -1,5 +1,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
+import type { Labels } from '#core/selectors.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import { messageOf } from '#system/errors.ts';
 import { connectWorker, type EngineSettings, packages } from '../connection.ts';
@@ -13,15 +14,18 @@ import {
   DEFAULT_QUEUE,
   type EngineRun,
   type EngineWarning,
+  labelsQueue,
   NAMES,
+  NO_SLOT,
   ownQueue,
   type PrepareReport,
 } from '../protocol.ts';
-import { identityText, servingWorkers, type WorkerIdentity } from '../workers.ts';
+import { identityText, servedLabels, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { LogShipper, type LogTarget } from './log-shipper.ts';
 import { queueCalls } from './queue-calls.ts';
+import { SharedSlots } from './slots.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
 
@@ -29,6 +33,9 @@ import { type WorkerHost, WorkerRun } from './worker-run.ts';
 const STICKY_TIMEOUT = '2 seconds';
 /** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
 const OWN_SLOTS = 20;
+
+/** How many runs a worker decides about at once, as without labels. */
+const DECISION_SLOTS = 40;
 
 /** How often a worker reports how many attempts it makes. */
 const WORKER_HEARTBEAT = '5 seconds';
@@ -47,6 +54,10 @@ export type EngineWorkerParts = {
   readonly version: string;
   /** The most attempts at once. */
   readonly slots: number;
+  /** Its labels: it serves the queues of all of their combinations. */
+  readonly labels: Labels;
+  /** Further combinations of labels. */
+  readonly serves: readonly Labels[];
   /** How long running attempts may continue after a request to stop, in milliseconds. */
   readonly drainMs: number;
   readonly host: WorkerHost;
@@ -105,17 +116,20 @@ type Equipped = EngineWorkerParts & {
 };
 
 async function serve(parts: Equipped): Promise<EngineWorker> {
-  const { settings, name, version, slots, drainMs, workflowCode, report } = parts;
+  const { settings, name, version, slots, labels, serves, drainMs, workflowCode, report, host } = parts;
   const { Worker, Runtime, DefaultLogger } = await packages.worker();
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const cause = meta?.['error'];
+    if ((cause as { readonly type?: unknown } | undefined)?.type === NO_SLOT) return;
     if (level !== 'WARN' || cause !== undefined)
       report(`${message}${cause === undefined ? '' : `: ${messageOf(cause)}`}`);
   });
   // The program decides what its signals mean.
   Runtime.install({ logger, shutdownSignals: [], workerHeartbeatInterval: WORKER_HEARTBEAT });
   const access = await connectWorker(settings);
+  const queues = servedLabels(labels, serves);
   const identity = { name, version, core: CORE, key: access.keyId };
+  const offer = queues.length === 0 ? {} : { offer: { slots, labels, serves } };
   await reportForeign(access, identity, report);
   const runs = new WorkerRuns(access, parts);
   const { connection, namespace, dataConverter } = access;
@@ -124,27 +138,34 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     namespace,
     dataConverter,
     taskQueue: DEFAULT_QUEUE,
-    identity: identityText(identity),
+    identity: identityText({ ...identity, ...offer }),
     shutdownGraceTime: drainMs,
   };
+  const shared = queues.length === 0 ? null : new SharedSlots(slots, host.clock);
+  const sharing = shared === null ? { maxConcurrentActivityTaskExecutions: slots } : sharedOptions(shared);
+  const inSlot = async <T>(work: () => Promise<T>): Promise<T> =>
+    shared === null ? work() : shared.within(work, await noSlot());
+  const prepare = () => inSlot(() => runs.prepare());
+  const attempt = (order: AttemptOrder) => inSlot(() => runs.attempt(order));
   const serving = await Worker.create({
     ...common,
+    ...sharing,
     workflowBundle: { codePath: workflowCode },
-    activities: {
-      [NAMES.prepare]: () => runs.prepare(),
-      [NAMES.attempt]: (order: AttemptOrder) => runs.attempt(order),
-      ...queueCalls,
-    },
-    maxConcurrentActivityTaskExecutions: slots,
+    activities: { [NAMES.prepare]: prepare, [NAMES.attempt]: attempt, ...queueCalls },
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
   });
+  const labelled: Worker[] = [];
+  for (const text of queues) {
+    const taskQueue = labelsQueue(text);
+    labelled.push(await Worker.create({ ...common, ...sharing, taskQueue, activities: { [NAMES.attempt]: attempt } }));
+  }
   const own = await Worker.create({
     ...common,
     taskQueue: ownQueue(name),
     activities: { [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order) },
     maxConcurrentActivityTaskExecutions: OWN_SLOTS,
   });
-  return hosting(serving, own, { runs, close: () => access.connection.close() });
+  return hosting([serving, ...labelled], own, { runs, close: () => access.connection.close() });
 }
 
 /** Reports workers with which this one cannot share runs. */
@@ -155,17 +176,48 @@ async function reportForeign(access: Access, own: WorkerIdentity, report: (messa
   }
 }
 
+/** The options of workers with the same slots. One question at a time: each one more may bring work without a slot. */
+function sharedOptions(shared: SharedSlots): Pick<WorkerOptions, 'tuner' | 'maxConcurrentActivityTaskPolls'> {
+  const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
+  return {
+    tuner: {
+      activityTaskSlotSupplier: shared.supplier,
+      workflowTaskSlotSupplier: fixed(DECISION_SLOTS),
+      localActivityTaskSlotSupplier: fixed(DECISION_SLOTS),
+      nexusTaskSlotSupplier: fixed(1),
+    },
+    maxConcurrentActivityTaskPolls: 1,
+  };
+}
+
+/** The error of work that is given back. Its run orders it again. */
+async function noSlot(): Promise<() => Error> {
+  const { ApplicationFailure } = await packages.activity();
+  return () => ApplicationFailure.create({ type: NO_SLOT, message: 'the worker has no free slot' });
+}
+
 /** Work that only this worker can do continues while attempts end. */
 function hosting(
-  serving: Worker,
+  serving: readonly Worker[],
   own: Worker,
   { runs, close }: { readonly runs: WorkerRuns; readonly close: () => Promise<void> },
 ): EngineWorker {
   let isStopping = false;
+  const shutDown = () => {
+    for (const one of serving) if (one.getState() === 'RUNNING') one.shutdown();
+  };
   const stopped = (async () => {
     const ownRun = own.run();
     try {
-      await serving.run();
+      await Promise.all(
+        serving.map(async (one) => {
+          try {
+            await one.run();
+          } finally {
+            shutDown();
+          }
+        }),
+      );
     } finally {
       await runs.leave();
       if (own.getState() === 'RUNNING') own.shutdown();
@@ -176,7 +228,7 @@ function hosting(
   return {
     stop: () => {
       if (isStopping) runs.kill();
-      else serving.shutdown();
+      else shutDown();
       isStopping = true;
     },
     stopped,

@@ -53,12 +53,14 @@ export function scheduleWork<T>(
     readonly attempts: number;
     readonly lostAfterMs: number;
     readonly order?: AttemptOrder;
+    /** By default, that of runs. */
+    readonly queue?: string;
   },
 ): Promise<T> {
-  const { id, attempts, lostAfterMs, order } = own;
+  const { id, attempts, lostAfterMs, order, queue = DEFAULT_QUEUE } = own;
   return scheduleActivity<T>(type, order === undefined ? [] : [order], {
     activityId: id,
-    taskQueue: DEFAULT_QUEUE,
+    taskQueue: queue,
     startToCloseTimeout: UNLIMITED,
     heartbeatTimeout: lostAfterMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -18,6 +18,7 @@ import {
   isAttemptReport,
   lostOutcome,
   NAMES,
+  NO_SLOT,
   UNREADABLE,
 } from '../protocol.ts';
 import { clock, reasonOf, scheduleWork, within } from './activities.ts';
@@ -48,6 +49,8 @@ export type FlightsHost = {
   readonly lostAfterMs: number;
   /** The variables that were set since the evaluation of the run. */
   readonly outputs: () => Outputs;
+  /** The task queue of the attempts at a step, by its name; that of a fan-out for its instances. */
+  readonly queueOf: (step: string) => string;
   readonly ended: (task: StepTask, report: Report) => void;
   readonly warn: (warning: EngineWarning) => void;
   /** A worker was lost: it has nothing of the run any more. */
@@ -130,7 +133,7 @@ export class Flights {
   }
 
   /**
-   * An attempt is ordered again if its worker died before it began, or cannot read it; and one that reads the items of a
+   * An attempt is ordered again if its worker died before it began, has no free slot, or cannot read it; and one that reads the items of a
    * fan-out, which has no number of its own to retry, if it was lost. Acts on a result at once, without a promise in
    * between: a worker may get two results together or, if it answered a query between them, one after the other, and
    * its decisions must have the same order.
@@ -141,7 +144,13 @@ export class Flights {
     const isFanOut = step.fanOut !== undefined;
     const again = () => this.#order(order, scope, done, unread);
     const activity = within(scope, () =>
-      scheduleWork<unknown>(NAMES.attempt, { id: attemptId(step.name, number), attempts: 1, lostAfterMs, order }),
+      scheduleWork<unknown>(NAMES.attempt, {
+        id: attemptId(step.name, number),
+        attempts: 1,
+        lostAfterMs,
+        order,
+        queue: this.#host.queueOf(step.instanceOf ?? step.name),
+      }),
     );
     const ended = activity.then(
       (report) => {
@@ -153,6 +162,7 @@ export class Flights {
         if (isCancellation(error)) return done({ outcome: notStarted });
         if (!(error instanceof ActivityFailure)) throw error;
         const { cause } = error;
+        if (cause instanceof ApplicationFailure && cause.type === NO_SLOT) return again();
         if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
           if (unread === 0) this.#host.warn({ step: step.name, message: `a worker cannot read it: ${cause.message}` });
           return this.#orderLater(order, scope, done, unread + 1);

@@ -26,6 +26,7 @@ import {
   type EngineResult,
   type EngineRun,
   type EngineWarning,
+  labelsQueue,
   NAMES,
   openingEvents,
   ownQueue,
@@ -128,6 +129,7 @@ class TemporalRun {
     this.#flights = new Flights({
       lostAfterMs: run.lostAfterMs,
       outputs: () => this.#outputs,
+      queueOf: (step) => labelsQueue(this.#evaluated?.labels?.[step] ?? ''),
       ended: (task, report) => this.#ended(task, report),
       warn: (warning) => this.#warn(warning),
       lost: (worker) => this.#workers.delete(worker),
