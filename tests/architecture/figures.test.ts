@@ -33,7 +33,8 @@ const limits: Figures = {
   // And steps that are up to date: their fingerprints, stored and compared, and the hashes of files.
   // And labels of workers: src/core/selectors.ts, their checks, and the slots of a worker.
   files: 651,
-  lines: 92_380,
+  // And outputs that are too large for the messages of Temporal.
+  lines: 92_395,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers.

@@ -252,6 +252,23 @@ describeWith('temporal', hasTemporal, 'the log store of the workers of an engine
     });
   });
 
+  it('is not there for outputs: an attempt with more than a message may have fails, and the run ends', async () => {
+    await worker('outputs', {});
+    const printsBytes = (count: number) => `"head -c ${count} /dev/zero | tr '\\\\0' x"`;
+    const steps = Array.from({ length: 5 }, (_, index) => {
+      const depends = index === 0 ? '' : `, depends: s${index - 1}`;
+      return `  - {name: s${index}, command: ${printsBytes(250_000)}, output: OUT_${index}${depends}}`;
+    });
+    const large = `  - {name: large, command: ${printsBytes(300_000)}, output: LARGE}`;
+    const { call } = place(`steps:\n${[...steps, large].join('\n')}\n`);
+    const { code, stdout } = await call('run', 'work.yaml', '--engine', server.url, '--reporter', 'plain');
+    expect(code).toBe(1);
+    expect(stdout).toContain('its outputs have 300005 bytes: on an engine, an attempt can have 262144');
+    expect(stdout).toContain(
+      'with its outputs, those of the run have 1250025 bytes: on an engine, a run can have 1048576',
+    );
+  });
+
   it('says why it takes no logs: it is full', async () => {
     const full = createServer((request, response) => {
       request.resume();

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { given } from '#core/data/collections.ts';
-import type { RunInput } from '#core/run/run.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { Outcome, Outputs, RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import { selectedLabels, selectingSteps } from '#core/selectors.ts';
 import { PathProblem } from '#core/words/json-path.ts';
@@ -227,11 +228,12 @@ export class WorkerRun {
     if (mayBegin) this.#running.begin(step);
     const hasLogs = mayBegin && step.fanOut === undefined;
     if (hasLogs) this.#ship(step, number);
-    const report =
+    const made =
       mayBegin && !signals.signal.aborted
         ? await this.#made.run(task, { signals, flush: null, slot: null })
         : { outcome: notStarted, facts: {} };
     progressTimer();
+    const report = { ...made, outcome: withoutLarge(made.outcome, outputs) };
     this.#made.end(task, report, signals);
     this.#inputs.delete(name);
     if (control.isLost() || (wasKilled(report) && (await this.#guard.ask()) !== kills)) {
@@ -331,6 +333,24 @@ export class WorkerRun {
     this.#hasCutLogs = true;
     this.#warnings.push({ step, message: `its log is cut: the whole log is ${path} on the worker "${this.#worker}"` });
   }
+}
+
+/** What the outputs of an attempt, and the variables of a run, may have: a message of Temporal has at most 2 MB. */
+const OUTPUT_BYTES = { attempt: 256 * 1024, run: 1024 * 1024 };
+
+/** The outcome, or a failure if its outputs would make messages of the run too large: Temporal refuses them, and the run would wait. */
+function withoutLarge(outcome: Outcome, others: Outputs): Outcome {
+  if (!('outputs' in outcome)) return outcome;
+  const bytesOf = (outputs: Outputs) =>
+    Object.entries(outputs).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
+  const own = bytesOf(outcome.outputs);
+  const all = bytesOf({ ...others, ...outcome.outputs });
+  if (own <= OUTPUT_BYTES.attempt && all <= OUTPUT_BYTES.run) return outcome;
+  const what =
+    own > OUTPUT_BYTES.attempt
+      ? `its outputs have ${own} bytes: on an engine, an attempt can have ${OUTPUT_BYTES.attempt}`
+      : `with its outputs, those of the run have ${all} bytes: on an engine, a run can have ${OUTPUT_BYTES.run}`;
+  return failed(`${what}; pass a file by a place that all machines have`);
 }
 
 /** Whether a signal ended it, which may be that of the guard. */
