@@ -66,6 +66,7 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
       ['clock', true],
       ['workers', true],
       ['engine key', true],
+      ['log store', true],
     ]);
     expect(checks[2]).toMatchObject({
       detail: 'runs are kept for 24h after their end: what no command has read by then is lost',
@@ -76,10 +77,12 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
 
   it('name an engine that cannot be reached, and a namespace that it does not have', async () => {
     const away = await engineChecks('temporal://127.0.0.1:1');
-    expect(away).toEqual([expect.objectContaining({ name: 'engine', ok: false })]);
+    const logs = expect.objectContaining({ name: 'log store', ok: true });
+    expect(away).toEqual([expect.objectContaining({ name: 'engine', ok: false }), logs]);
     expect(away[0]?.detail).toContain('temporal://127.0.0.1:1 cannot be reached');
     expect(await engineChecks(`${server.url}/nowhere`)).toEqual([
       expect.objectContaining({ ok: false, detail: 'the engine has no namespace "nowhere"' }),
+      logs,
     ]);
     const { code, stderr } = await call('workers', '--engine', 'temporal://127.0.0.1:1');
     expect({ code, isNamed: stderr.includes('cannot be reached') }).toEqual({ code: 2, isNamed: true });
