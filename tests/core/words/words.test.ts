@@ -154,7 +154,8 @@ test('a command not left to the shell is split into the same words as by a shell
     fc.property(text, (command) => {
       // Values and defaults without blanks: a shell would split them, whereas here they stay one word.
       const own = words(command, (name) => ({ X: 'x', EMPTY: '', '1': 'p' })[name]);
-      fc.pre(own !== null && !hasBlankDefault(parseCommand(command)));
+      // An error in every shell, which is text here.
+      fc.pre(own !== null && !hasBlankDefault(parseCommand(command)) && !command.includes('${{'));
       compared++;
       const { stdout, status } = spawnSync('sh', ['-c', command, 'sh', 'p'], {
         env: { PATH: '/usr/bin:/bin', X: 'x', EMPTY: '' },
