@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -252,8 +252,14 @@ steps:
       words: new Set(block.words.has('norun') ? ['run'] : []),
     }));
     const place = mkdtempSync(join(directory, 'guide-'));
+    const logs = join(place, 'logs');
+    mkdirSync(logs);
+    writeFileSync(join(place, 'logs.token'), 'a-token-of-workers-that-is-long-enough');
     const played = await play(blocks, place, async (script) => {
-      const own = script.replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''));
+      const own = script
+        .replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''))
+        .replaceAll('/shared/logs', logs)
+        .replaceAll('https://ops.example.com', 'http://127.0.0.1:1');
       if (/^npm install/.test(own)) return `# ${own}`;
       if (own.startsWith('temporal server')) return `# ${own}`;
       // Workers and daemons serve until they are stopped.
