@@ -126,9 +126,13 @@ const FOLDERS = {
   },
   // Decides and orders, without a process, a file or a network: any engine may host it.
   'engine/driver': { src: ['core/'] },
-  // Runs inside a workflow of Temporal, which allows nothing else.
+  // Runs inside a workflow of Temporal, which allows nothing else. The ends of child runs are those of other attempts.
   'engine/temporal/workflow': {
-    src: ['core/', 'engine/(driver/|temporal/protocol[.]ts$)'],
+    src: [
+      'core/',
+      'engine/(attempt/running-attempts[.]ts$|driver/|temporal/protocol[.]ts$)',
+      'processes/end-signal[.]ts$',
+    ],
     packages: ['@temporalio/workflow'],
   },
   service: {

@@ -1,7 +1,7 @@
-import { type Config, dagsDirFor, workflowDirectories } from '#config/config.ts';
+import type { Config } from '#config/config.ts';
 import type { LogForwarding } from '#core/log-forwarding.ts';
 import type { Notify, OnChild } from '#engine/engine.ts';
-import type { FindSubworkflow, LocalEngineOptions } from '#engine/local/engine-options.ts';
+import type { LocalEngineOptions } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { loadExecutor, reportAttempts } from '#executors/registry.ts';
@@ -15,20 +15,11 @@ import { endProcesses, findRunProcesses, processMoment, type RunGroup, thisProce
 import { capture, queueFlush } from '#processes/programs.ts';
 import { summarizeNotice } from '#service/history.ts';
 import { newRunId } from '#service/service.ts';
-import {
-  acceptParams,
-  childParams,
-  retryChild,
-  runRequest,
-  type StartRequest,
-  withDotenv,
-} from '#service/start-runs.ts';
-import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
+import { retryChild, runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { createMemoryStore } from '#store/memory.ts';
 import { systemClock } from '#system/clock.ts';
-import { WfError } from '#system/errors.ts';
-import { expandHome } from '#system/files.ts';
 import { daemonState, fileStore, lockSizes, lockStore } from './run-store.ts';
+import { subworkflowFinder } from './subworkflows.ts';
 
 export { enterRunGroup, lowerPriority } from '#processes/processes.ts';
 
@@ -154,26 +145,6 @@ async function notifyDaemon(runId: string, config: Config): Promise<LogForwarder
   if (config.runsDir === null) return null;
   const { forwardPublisher } = await import('#forwarding/forward-total.ts');
   return forwardPublisher((await daemonState(config)).forwarding, runId, thisProcess());
-}
-
-/** `run:` names a document of its file, a file next to its parent, or a workflow in the workflows directory. */
-function subworkflowFinder(config: Config): FindSubworkflow {
-  return async ({ run, parent, ...asked }) => {
-    const directories = { ...workflowDirectories(config), cwd: parent.dir, dagsDir: dagsDirFor(config, parent.dir) };
-    const { documents = {} } = parent;
-    const document = Object.hasOwn(documents, run) ? documents[run] : undefined;
-    try {
-      const { workflow, sources } =
-        document === undefined
-          ? getWorkflow({ name: expandHome(run, config.processEnv['HOME']) }, directories)
-          : { workflow: { ...document, documents }, sources: asked.sources };
-      const params = acceptParams(workflow, childParams(workflow, asked), { isComplete: true, isJsonValue: true });
-      const named = params.filter(({ name }) => name !== null);
-      return { ...(await withDotenv({ workflow, sources, params: named }, config.processEnv)), params };
-    } catch (error) {
-      throw error instanceof InvalidWorkflow ? new WfError('invalid-workflow', error.inOneLine) : error;
-    }
-  };
 }
 
 /** Opens named pipes; loaded with the first one. */

@@ -14,10 +14,12 @@ import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { outsideLogs } from '#store/files/run-directory.ts';
 import { failedAs, WfError } from '#system/errors.ts';
 import { writePiece } from '#system/file-pieces.ts';
-import { hostOptions } from './app.ts';
+import { type AppOptions, hostOptions } from './app.ts';
+import { createPast } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
 import { engineSettings, logStoreDirectory, lostAfterMs } from './remote-app.ts';
 import { queueSizes } from './run-store.ts';
+import { knownWorkflowTools } from './subworkflows.ts';
 
 export type { TemporalHost, WorkerReport };
 
@@ -26,11 +28,12 @@ const processes = { moment: processMoment, find: findRunProcesses, end: endProce
 /** Opens the host of runs that an engine carries out. Throws a `WfError`: `usage`, `unreachable`. */
 export async function openEngineHost(
   config: Config,
-  { url, keepHistory }: { readonly url: string; readonly keepHistory: boolean },
+  { url, ...options }: { readonly url: string } & Pick<AppOptions, 'keepHistory' | 'onChild'>,
 ): Promise<TemporalHost> {
   const { openTemporalHost } = await import('#engine/temporal/client/temporal-host.ts');
   return openTemporalHost({
-    ...hostOptions(config, { keepHistory }),
+    ...hostOptions(config, options),
+    known: knownWorkflowTools(config, () => createPast(config).history),
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),

@@ -126,7 +126,8 @@ type PastOptions = { readonly keepsRuns?: boolean; readonly reach?: Reach; reado
 function remoteEngine(config: Config, copying: Copying = { lasting: null, report: () => {} }): TemporalEngine {
   let opened: Promise<TemporalEngine> | null = null;
   const open = () => {
-    opened ??= import('./remote-app.ts').then(({ openRemoteEngine }) => openRemoteEngine(config, copying));
+    const readHistory = () => createPast(config).history;
+    opened ??= import('./remote-app.ts').then((app) => app.openRemoteEngine(config, { ...copying, readHistory }));
     return opened;
   };
   return {

@@ -1,17 +1,22 @@
 import type { Config } from '#config/config.ts';
 import type { TemporalEngine, TemporalEngineTools } from '#engine/temporal/client/temporal-engine.ts';
 import type { EngineSettings } from '#engine/temporal/client/temporal-host.ts';
+import type { History } from '#service/history.ts';
 import { checkRunId } from '#store/files/run-directory.ts';
 import { systemClock } from '#system/clock.ts';
 import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { fileStore, queueSizes } from './run-store.ts';
+import { knownWorkflowTools } from './subworkflows.ts';
 
 /** How long runs are copied, who receives the errors of it, and what precedes a start; see `TemporalEngineTools`. */
 export type Copying = Pick<TemporalEngineTools, 'lasting' | 'report' | 'accepting'>;
 
 /** Opens the access to the runs of engines; nothing is connected before it is used. */
-export async function openRemoteEngine(config: Config, copying: Copying): Promise<TemporalEngine> {
+export async function openRemoteEngine(
+  config: Config,
+  { readHistory, ...copying }: Copying & { readonly readHistory: () => Pick<History, 'read'> },
+): Promise<TemporalEngine> {
   const { createTemporalEngine } = await import('#engine/temporal/client/temporal-engine.ts');
   const store = fileStore(config);
   return createTemporalEngine({
@@ -25,6 +30,7 @@ export async function openRemoteEngine(config: Config, copying: Copying): Promis
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
+    known: knownWorkflowTools(config, readHistory),
     settingsOf: (url) => engineSettings(config, url),
     checkId: checkRunId,
   });

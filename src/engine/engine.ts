@@ -56,6 +56,34 @@ export type RunRequest = {
   readonly onApproval?: 'reject' | 'approve';
   /** The time of the parent run between a stop and a kill. */
   readonly parentGraceMs?: number;
+  /** The workflows that its steps run, for an engine whose workers lack their files; absent: they are read when needed. */
+  readonly known?: KnownWorkflows;
+};
+
+/** A workflow of a file, as it was when it was read. */
+export type ChildWorkflow = Pick<RunRequest, 'workflow' | 'sources' | 'dotenv'>;
+
+/**
+ * What the steps of a run may run, read before it starts. `names`: by the file of the workflow that runs others and by the
+ * name in `run`, the file that is run, or why it could not be read. `workflows`: by their files. `retries`: the earlier child
+ * runs of steps, in a retry; absent: there are none.
+ */
+export type KnownWorkflows = {
+  readonly names: {
+    readonly [parent: string]: { readonly [run: string]: string | { readonly problem: string } };
+  };
+  readonly workflows: { readonly [file: string]: ChildWorkflow };
+  readonly retries?: ChildRetries;
+};
+
+/** By the names of steps. */
+export type ChildRetries = { readonly [step: string]: KnownRetry };
+
+/** An earlier child run: what is retried if its workflow and parameters are the same, and its own child runs. */
+export type KnownRetry = Pick<RunCreated, 'file' | 'workflow' | 'params'> & {
+  readonly retryOf: string;
+  readonly restored: readonly Restored[];
+  readonly retries: ChildRetries;
 };
 
 /** The dotenv files of a run as they were when it was requested. */
@@ -251,11 +279,8 @@ export type ParentStep = { readonly runId: string; readonly step: string; readon
 export type ChildWatcher = { readonly watch: RunWatcher; readonly attach: (run: ActiveRun) => void };
 
 /** A sub-workflow to run; `params` still contain variables. */
-export type Subworkflow = {
-  readonly workflow: Workflow;
-  readonly sources: readonly Source[];
+export type Subworkflow = ChildWorkflow & {
   readonly params: readonly { readonly name: string | null; readonly value: Template }[];
-  readonly dotenv?: DotenvRead;
 };
 
 /** The earlier child run of a step, to be retried with its parent. */

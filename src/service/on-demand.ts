@@ -12,6 +12,9 @@ export const summarizeNotice = onDemand(async () => (await import('./history/run
 /** Plans the retry of the sub-workflow run of an earlier attempt. */
 export const retryChild = onDemand(async () => (await import('./runs/retry-child.ts')).retryChild);
 
+/** Plans the retries of all sub-workflow runs of a run. */
+export const retryChildren = onDemand(async () => (await import('./runs/retry-child.ts')).retryChildren);
+
 /** Returns the selection that words mean. Throws a `WfError`. */
 export const selectSteps = onDemand(async () => (await import('./runs/select-steps.ts')).selectSteps);
 

@@ -1,5 +1,5 @@
 /** What other folders use to start, queue and retry runs. */
-export { retryChild, selectSteps } from './on-demand.ts';
+export { retryChild, retryChildren, selectSteps } from './on-demand.ts';
 export { beginRun, type Carrier, type CarrierReport, launchRun, startCarrier } from './runs/carrier.ts';
 export { derivedRunId } from './runs/derived-run-id.ts';
 export {

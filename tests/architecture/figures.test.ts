@@ -32,9 +32,10 @@ const limits: Figures = {
   // And src/service/backfill.ts and wf backfill: runs for past moments.
   // And steps that are up to date: their fingerprints, stored and compared, and the hashes of files.
   // And labels of workers: src/core/selectors.ts, their checks, and the slots of a worker.
-  files: 651,
+  // And child runs on Temporal: what is read before a run, and what starts, stops and shows them.
+  files: 657,
   // And outputs that are too large for the messages of Temporal.
-  lines: 92_395,
+  lines: 93_240,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers.

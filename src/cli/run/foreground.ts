@@ -50,6 +50,7 @@ type ForegroundRun = {
 type EngineUse = ForegroundOptions & {
   readonly forwarding: Awaited<ReturnType<typeof readLogForwarding>>;
   readonly keepHistory: boolean;
+  readonly onChild: OnChild;
 };
 
 /** A shorter run shows no estimate, and reads nothing for it. */
@@ -85,7 +86,8 @@ export async function runInForeground(
     { ...config, processEnv },
     { keepHistory, onAttempt: shell?.attempt ?? null, onChild, group, rest: forwarding === null ? rest : null },
   );
-  const engine = carry === undefined ? await openEngine(config, { forwarding, keepHistory, ...options }) : null;
+  const engine =
+    carry === undefined ? await openEngine(config, { forwarding, keepHistory, onChild, ...options }) : null;
   const { sources, params } = request;
   const own = { ...processEnv, ...request.dotenv?.variables };
   const shown = { sources, workflow: shownWorkflow(request.workflow, params, own) };
@@ -101,7 +103,8 @@ export async function runInForeground(
       },
       attach: (run) => feed.attach(run),
     });
-    const run = carry === undefined ? (engine ?? app.host).start(runRequest(request), watch) : carry(app.host, watch);
+    const started = () => (carry === undefined ? app.host.start(runRequest(request), watch) : carry(app.host, watch));
+    const run = engine === null ? started() : engine.start(await engine.complete(runRequest(request)), watch);
     attach(run);
     forwarder?.attach(run.logs);
     stop.attach(run);
@@ -125,7 +128,7 @@ export async function runInForeground(
 /** Connects to the engine of the settings; null: runs are carried out here. Throws a `WfError`: `usage`, `unreachable`. */
 async function openEngine(
   config: Config,
-  { forwarding, keepHistory, shellOnFailure }: EngineUse,
+  { forwarding, keepHistory, onChild, shellOnFailure }: EngineUse,
 ): Promise<TemporalHost | null> {
   const { value: url, source } = config.settings.read('engine');
   if (url === LOCAL_ENGINE) return null;
@@ -133,7 +136,7 @@ async function openEngine(
   if (shellOnFailure) throw refuse('--shell-on-failure');
   if (forwarding !== null) throw refuse('logForwarding');
   const { openEngineHost } = await import('#app/engine-app.ts');
-  return openEngineHost(config, { url, keepHistory });
+  return openEngineHost(config, { url, keepHistory, onChild });
 }
 
 /** Shows later how long the workflow usually takes, if the reporter does; a storage problem is reported by the run itself. */

@@ -2,7 +2,8 @@ import { firstItems, given } from '../data/collections.ts';
 import { fanOutOf } from '../fan-out/instances.ts';
 import { closure, type Graph, leftOut, nodeAt, nodeIndex } from '../graph.ts';
 import { originOf } from '../summary/summary.ts';
-import type { Item, Restored, RestoredItems, RestoredStep } from './run.ts';
+import type { Workflow } from '../workflow.ts';
+import type { Item, Param, Restored, RestoredItems, RestoredStep, RunCreated } from './run.ts';
 import { instancesOf, isSettled, type RunState, type StepState, stepState } from './run-state.ts';
 
 /**
@@ -202,4 +203,20 @@ function unkept(step: StepState | null): readonly string[] {
 /** Null for a step that the run does not have. */
 function earlier(run: RunState, name: string): StepState | null {
   return run.graph.index.has(name) ? stepState(run, name) : null;
+}
+
+/**
+ * Whether a child run had the same workflow and parameters. A secret parameter is not stored, so it never counts as the
+ * same.
+ */
+export function isSameChild(
+  earlier: Pick<RunCreated, 'file' | 'workflow' | 'params'>,
+  { file, name }: Pick<Workflow, 'file' | 'name'>,
+  params: readonly Param[],
+): boolean {
+  if (earlier.file !== file || earlier.workflow !== name || earlier.params.length !== params.length) return false;
+  return earlier.params.every((before, index) => {
+    const now = params[index];
+    return before.masked !== true && before.name === now?.name && before.value === now.value;
+  });
 }

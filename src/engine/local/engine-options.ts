@@ -4,7 +4,7 @@ import type { SubworkflowRequest } from '#executors/executor.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunStore } from '#store/store.ts';
 import type { AttemptHost } from '../attempt/attempt-context.ts';
-import type { BackgroundProcesses, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
+import type { BackgroundProcesses, ChildWorkflow, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
 import type { LockOptions } from './run-locks.ts';
 
 /** Dependencies of the local engine. */
@@ -32,5 +32,17 @@ export type FindSubworkflow = (
     /** Those of the parent. */
     readonly sources: readonly Source[];
     readonly expand: (text: string) => string;
+    /** The workflow, if it was read before. */
+    readonly known?: ChildWorkflow;
   },
 ) => Subworkflow | Promise<Subworkflow>;
+
+/**
+ * Reads the workflow named by `run:` in a workflow. Throws a `WfError` if it is missing or invalid, or one of its dotenv
+ * files is.
+ */
+export type LoadSubworkflow = (asked: {
+  readonly run: string;
+  readonly parent: Workflow;
+  readonly sources: readonly Source[];
+}) => Promise<ChildWorkflow>;

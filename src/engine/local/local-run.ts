@@ -23,6 +23,7 @@ import type { AttemptHost } from '../attempt/attempt-context.ts';
 import { Background } from '../attempt/background.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
 import { StepRunner } from '../attempt/step-runner.ts';
+import { graceOf } from '../driver/child-run.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import { Driver, type DriverHost, type PreparedRun } from '../driver/driver.ts';
 import { notStarted, type StepTask } from '../driver/step-task.ts';
@@ -33,7 +34,7 @@ import { Notices } from './notices.ts';
 import { type LockAsker, namedLocks, type QueueSlot, RunLocks, type TakenLocks } from './run-locks.ts';
 import { RunRecord } from './run-record.ts';
 import { StepAttempts } from './step-attempts.ts';
-import { graceOf, runSubworkflow } from './subworkflow.ts';
+import { runSubworkflow } from './subworkflow.ts';
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const LISTEN_AFTER_MS = 100;

@@ -1,11 +1,11 @@
-import { given } from '#core/data/collections.ts';
-import type { Outputs, StoredEvent } from '#core/run/run.ts';
-import { isHeld, stepState } from '#core/run/run-state.ts';
+import type { StoredEvent } from '#core/run/run.ts';
+import { isHeld } from '#core/run/run-state.ts';
 import type { Secrets } from '#core/secrets/secrets.ts';
-import { handlerKind, type Workflow } from '#core/workflow.ts';
+import { handlerKind } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import type { AttemptSignals } from '#processes/end-signal.ts';
 import { WfError } from '#system/errors.ts';
+import { childLine, childRequest, childResult, queuesOf, refuseCircle } from '../driver/child-run.ts';
 import type { ActiveRun, ChildRetryRequest, FailedChild, RetryChild, RunHost, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import type { QueueSlot, RunLocks } from './run-locks.ts';
@@ -49,39 +49,21 @@ export async function runSubworkflow(
       sources: parent.sources,
       expand,
     });
-    const ancestors = [...parent.ancestors, parent.workflow.file ?? '-'];
-    refuseCircle(ancestors, found.workflow);
-    const { workflow, sources, dotenv, params } = found;
-    const earlier = await earlierRun(options, parent, attempt, { workflow, params });
+    const { workflow, params, sources } = found;
+    refuseCircle(parent, workflow);
     const runId = options.newRunId();
-    const queues = queuesOf(parent);
-    slot = await enterQueue(options, queues, { runId, workflow }, attempt);
+    const earlier = await earlierRun(options, parent, attempt, { workflow, params });
+    slot = await enterQueue(options, queuesOf(parent), { runId, workflow }, attempt);
     if (slot === null) return { ok: false, canceled: true, json: '', message: '' };
     const { hold } = slot;
     isStarted = true;
     const isNamedByVariables = run !== asked.run && !attempt.holdsSecret(run);
     attempt.started(null, { runId, ...(isNamedByVariables ? { workflow: run } : {}) });
-    const retry = earlier === null ? '' : `, a retry of run ${earlier.retryOf}`;
-    attempt.write('stderr', `run ${runId} of workflow "${workflow.name}"${retry}\n`);
+    attempt.write('stderr', childLine(runId, workflow, earlier?.retryOf ?? null));
     const watcher = options.onChild?.({ runId: attempt.runId, step: step.name, attempt: number }, found) ?? null;
     const tails = new Map<string, readonly string[]>();
     const child: ActiveRun = options.host.start(
-      {
-        runId,
-        workflow,
-        sources,
-        params,
-        ...given({ dotenv, onApproval: parent.onApproval, moment: parent.moment }),
-        trigger: 'workflow',
-        retryOf: earlier?.retryOf ?? null,
-        restored: earlier?.restored ?? [],
-        ancestors,
-        queues,
-        outerLocks: options.locksAround(step.name),
-        strict: parent.strict === true,
-        ...(parent.force === 'all' ? { force: parent.force } : {}),
-        parentGraceMs: graceOf(parent),
-      },
+      { ...childRequest(parent, found, { runId, params, earlier }), outerLocks: options.locksAround(step.name) },
       (event, state) => {
         // A run that is not stored removes its logs when it ends.
         if (isFailedAttempt(event)) tails.set(event.step, child.logs.tail(event));
@@ -92,7 +74,7 @@ export async function runSubworkflow(
     );
     watcher?.attach(child);
     await endWith(child, attempt);
-    const result = describe(child);
+    const result = childResult(runId, workflow, child.result());
     if (!result.ok)
       options.keepFailed(step.name, { state: child.state(), sources, tails, children: child.failedChildren });
     return result;
@@ -103,11 +85,6 @@ export async function runSubworkflow(
   } finally {
     slot?.leave();
   }
-}
-
-/** The queues of a run and of those that run it. */
-function queuesOf({ queues = [], workflow }: RunRequest): readonly string[] {
-  return workflow.queue === undefined || queues.includes(workflow.queue) ? queues : [...queues, workflow.queue];
 }
 
 const noSlot: QueueSlot = { hold: () => {}, leave: () => {} };
@@ -141,12 +118,6 @@ function earlierRun(
   return retryChild({ retryOf, step: step.name, ...child });
 }
 
-function refuseCircle(ancestors: readonly string[], { file, name }: Workflow): void {
-  if (file === null || !ancestors.includes(file)) return;
-  const path = [...ancestors.slice(ancestors.indexOf(file)), file].join(' -> ');
-  throw new WfError('invalid-workflow', `workflow "${name}" runs itself: ${path}`);
-}
-
 async function endWith(child: ActiveRun, { signal, kill }: AttemptSignals): Promise<void> {
   const stop = () => child.cancel({ reason: 'stop', message: 'the step that runs it was stopped', force: false });
   const force = () => child.cancel({ reason: 'stop', message: 'the step that runs it was killed', force: true });
@@ -156,27 +127,4 @@ async function endWith(child: ActiveRun, { signal, kill }: AttemptSignals): Prom
   } finally {
     for (const release of releases) release();
   }
-}
-
-/** Returns unmasked values: the parent step masks them in turn. */
-function describe({ runId, workflow, result }: ActiveRun): SubworkflowResult {
-  const state = result();
-  const steps = workflow.steps.map(({ name }) => stepState(state, name));
-  const outputs: Outputs = Object.assign({}, ...steps.map((step) => step.outputs));
-  const failed = steps.filter((step) => step.status === 'failed');
-  const cause = failed.find(({ tolerated }) => tolerated === null) ?? failed[0];
-  const { status, message } = state;
-  const end = `workflow "${workflow.name}" ${status}${message === '' ? '' : `: ${message}`}`;
-  const ok = status === 'succeeded' || status === 'partially_succeeded' || status === 'skipped';
-  return {
-    ok,
-    canceled: status === 'canceled',
-    json: JSON.stringify({ name: workflow.name, runId, status, params: state.params, outputs }),
-    message: ok ? '' : cause === undefined ? end : `step "${cause.name}": ${cause.message}`,
-  };
-}
-
-/** The time between the stop of a run and the kill of its steps: at most that of the run that runs it. */
-export function graceOf({ workflow, parentGraceMs }: Pick<RunRequest, 'workflow' | 'parentGraceMs'>): number {
-  return Math.min(workflow.graceMs, parentGraceMs ?? Number.POSITIVE_INFINITY);
 }

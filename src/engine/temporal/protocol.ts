@@ -1,6 +1,8 @@
 import type { CancelReason, LockHolder, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { SelectedLabels } from '#core/selectors.ts';
+import { allSteps, type Workflow } from '#core/workflow.ts';
+import type { SubworkflowResult } from '#executors/executor.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
@@ -30,9 +32,12 @@ export function ownQueue(worker: string): string {
   return `wf.worker.${worker}`;
 }
 
-/** Temporal compares kinds and ids of activities when it replays: so another step or attempt is a mismatch. */
-export function attemptId(step: string, attempt: number): string {
-  return `${step}#${attempt}`;
+/**
+ * Temporal compares kinds and ids of activities when it replays: so another step or attempt is a mismatch. `isAfterChild`:
+ * the rest of an attempt whose child run has ended.
+ */
+export function attemptId(step: string, attempt: number, isAfterChild = false): string {
+  return `${step}#${attempt}${isAfterChild ? '#end' : ''}`;
 }
 
 /** The name of the error for data that cannot be read, as Temporal reports it. */
@@ -71,6 +76,10 @@ export type EngineRun = {
   readonly lostAfterMs: number;
   /** The queues in which the run needs a slot, in the order in which it asks for them; absent: none. */
   readonly queues?: readonly RunQueueRef[];
+  /** The queues of the workflows that its steps may run; absent: none. */
+  readonly childQueues?: readonly RunQueueRef[];
+  /** Of a child run: the secrets of the run that runs it; absent: none. */
+  readonly secrets?: readonly string[];
 };
 
 /**
@@ -163,10 +172,14 @@ export type PrepareReport = Findings & {
   } | null;
 };
 
-/** An attempt to make. `outputs`: the variables that were set since the evaluation of the run. */
+/**
+ * An attempt to make. `outputs`: the variables that were set since the evaluation of the run. `child`: the child run of the
+ * attempt has ended, and the rest is to be done.
+ */
 export type AttemptOrder = {
   readonly task: StepTask;
   readonly outputs: Outputs;
+  readonly child?: ChildEnd;
   /** The most bytes of the end of each log that the report may hold. */
   readonly logBytes: number;
 };
@@ -186,6 +199,32 @@ export type AttemptProgress = Findings & {
  * gets all of them; absent: none.
  */
 export type AttemptEndReport = AttemptProgress & { readonly logs: readonly LogEnd[]; readonly store?: string };
+
+/**
+ * The child run that an attempt asks for: a worker has evaluated it, and the workflow starts it, so that it needs no slot.
+ * `run`: the name of its workflow, see `knownWorkflow`; `isRetry`: it retries the earlier child run of the step;
+ * `variables`: the `env` of the step; `timeoutMs`, `graceMs`: of the step.
+ */
+export type ChildStart = {
+  readonly runId: string;
+  readonly run: string;
+  readonly params: readonly Param[];
+  readonly isRetry: boolean;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly graceMs?: number;
+};
+
+/** A child run that has ended. `ended`: why it was asked to; null: it was not. */
+export type ChildEnd = {
+  readonly start: ChildStart;
+  readonly retryOf: string | null;
+  readonly result: SubworkflowResult;
+  readonly ended: 'stop' | 'timeout' | null;
+};
+
+/** The report of an attempt that continues when its child run has ended. */
+export type ChildReport = AttemptProgress & { readonly child: ChildStart };
 
 /** What is to be ended on a worker. `spared`: steps whose processes are left alone. */
 export type CleanUpOrder = { readonly spared: readonly string[]; readonly force: boolean };
@@ -210,7 +249,10 @@ export type EngineEvents = {
 };
 
 /** The result of the workflow: its events, after those that are in the arguments of earlier executions. */
-export type EngineResult = Pick<EngineEvents, 'events' | 'after' | 'secrets'>;
+export type EngineResult = Pick<EngineEvents, 'events' | 'after' | 'secrets'> & {
+  /** Of a child run: the result for the step that runs it. */
+  readonly child?: SubworkflowResult;
+};
 
 /** Whether the result of an activity is a report of an attempt; anything else fails the attempt. */
 export function isAttemptReport(value: unknown): value is AttemptEndReport {
@@ -220,6 +262,41 @@ export function isAttemptReport(value: unknown): value is AttemptEndReport {
   const last: unknown = Array.isArray(inputs) ? inputs.at(-1) : undefined;
   if (typeof last !== 'object' || last === null || !('type' in last)) return false;
   return last.type === 'attempt-ended' || last.type === 'items-read';
+}
+
+/** Whether the result of an activity is a report of an attempt that waits for its child run. */
+export function isChildReport(value: unknown): value is ChildReport {
+  if (typeof value !== 'object' || value === null) return false;
+  const { child, worker, inputs, secrets, warnings } = value as Partial<ChildReport>;
+  const isReport = typeof worker === 'string' && [inputs, secrets, warnings].every(Array.isArray);
+  return isReport && typeof child === 'object' && typeof child.runId === 'string' && Array.isArray(child.params);
+}
+
+/** A worker that does not know a run of this number of attempts may need longer for a replay than the usual limit. */
+const LARGE_RUN = 1000;
+
+/** Whether a run can make more attempts than that. */
+function mayBeLarge(workflow: Workflow): boolean {
+  const attempts = allSteps(workflow).reduce((sum, { fanOut, retry, repeat }) => {
+    const items =
+      fanOut === undefined ? 1 : typeof fanOut.items === 'string' ? Number.POSITIVE_INFINITY : fanOut.items.length;
+    const repetitions = repeat === null ? 1 : (repeat.limit ?? Number.POSITIVE_INFINITY);
+    return sum + items * repetitions * (1 + retry.limit);
+  }, 0);
+  return attempts > LARGE_RUN;
+}
+
+/** The options with which the workflow of a run is started. */
+export function runOptions(run: EngineRun) {
+  const { runId, workflow, trigger } = run.request;
+  return {
+    workflowId: runId,
+    taskQueue: DEFAULT_QUEUE,
+    args: [run] as [EngineRun],
+    memo: { name: workflow.name, trigger },
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowTaskTimeout: mayBeLarge(workflow) ? '60 seconds' : '10 seconds',
+  } as const;
 }
 
 /** The outcome of an attempt that its worker did not finish, or could not report. */

@@ -1,11 +1,12 @@
 import { buildGraph } from '#core/graph.ts';
-import { planRetry } from '#core/run/retry.ts';
-import type { Param, Restored } from '#core/run/run.ts';
+import { isSameChild, planRetry } from '#core/run/retry.ts';
+import type { Restored } from '#core/run/run.ts';
 import { isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { originOf } from '#core/summary/summary.ts';
-import type { Workflow } from '#core/workflow.ts';
-import type { ChildRetryRequest } from '#engine/engine.ts';
+import { handlerKind, type Workflow } from '#core/workflow.ts';
+import type { ChildRetries, ChildRetryRequest, KnownRetry } from '#engine/engine.ts';
 import type { History } from '../history/history.ts';
+import type { PastRun } from '../history/past-run.ts';
 import { isEndMissing, runWithResults, withResults } from './retry-run.ts';
 
 /** The run to retry in the step, and the steps restored from it. */
@@ -21,7 +22,17 @@ export async function retryChild(
 ): Promise<ChildRetry | null> {
   const runId = await earlierChild(retryOf, step, history);
   const last = runId === null ? null : await history.read(runId);
-  if (last === null || !isFinished(last.state) || !isSame(last.state, workflow, params)) return null;
+  if (last === null || !isFinished(last.state)) return null;
+  if (!isSameChild(createdOf(last.state), workflow, params)) return null;
+  return planChild(last, workflow, history);
+}
+
+/** Null if the child has no step left to run. */
+async function planChild(
+  last: PastRun,
+  workflow: Workflow,
+  history: Pick<History, 'read'>,
+): Promise<ChildRetry | null> {
   const child = await runWithResults(last, history);
   const { restored, rerun } = planRetry(child.state, { steps: 'unfinished' }, buildGraph(workflow));
   if (rerun.length === 0 && !isEndMissing(child)) return null;
@@ -43,15 +54,34 @@ async function earlierChild(retryOf: string, step: string, history: Pick<History
   return null;
 }
 
-/** Whether file and parameters are the same. A secret parameter is not stored, so it never counts as the same. */
-function isSame(
-  { file, workflow: name, givenParams }: RunState,
-  workflow: Workflow,
-  params: readonly Param[],
-): boolean {
-  if (file !== workflow.file || name !== workflow.name || givenParams.length !== params.length) return false;
-  return givenParams.every((before, index) => {
-    const now = params[index];
-    return before.masked !== true && before.name === now?.name && before.value === now.value;
-  });
+/**
+ * Plans the retries of all sub-workflow runs of a run to be retried, as `retryChild` does for one step. `workflowOf`: the
+ * workflow of a file; undefined if no step runs it.
+ */
+export async function retryChildren(
+  retryOf: string,
+  workflowOf: (file: string | null) => Workflow | undefined,
+  history: Pick<History, 'read'>,
+): Promise<ChildRetries> {
+  const run = await history.read(retryOf);
+  const found: Record<string, KnownRetry> = {};
+  for (const { name, executor } of run?.state.graph.nodes ?? []) {
+    if (executor.type !== 'workflow' || handlerKind(name) !== null) continue;
+    const runId = await earlierChild(retryOf, name, history);
+    const last = runId === null ? null : await history.read(runId);
+    const workflow = last === null ? undefined : workflowOf(last.state.file);
+    if (last === null || workflow === undefined || !isFinished(last.state)) continue;
+    const plan = await planChild(last, workflow, history);
+    if (plan === null) continue;
+    found[name] = {
+      ...createdOf(last.state),
+      ...plan,
+      retries: await retryChildren(plan.retryOf, workflowOf, history),
+    };
+  }
+  return found;
+}
+
+function createdOf({ file, workflow, givenParams }: RunState): Pick<KnownRetry, 'file' | 'workflow' | 'params'> {
+  return { file, workflow, params: givenParams };
 }

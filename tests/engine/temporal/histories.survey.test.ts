@@ -56,6 +56,19 @@ queue: db
 maxConcurrent: 1
 steps: [{name: plan, command: echo plan, approval: {prompt: Go?, timeoutSec: 1}}]
 `,
+  'child-runs': `
+steps:
+  - {name: each, run: child, params: N=$ITEM, parallel: {items: [one, two], maxConcurrent: 1}}
+  - {name: limited, run: slow, timeoutSec: 1, continueOn: {failure: true}}
+  - {name: end, command: echo end, depends: [each, limited]}
+---
+name: child
+params: N=0
+steps: [{name: says, command: echo $N, output: SAID}]
+---
+name: slow
+steps: [{name: sleeps, command: sleep 60}]
+`,
 };
 
 const missing = Object.keys(texts).filter((name) => !existsSync(join(folder, `${name}.pb`)));

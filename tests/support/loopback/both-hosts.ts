@@ -5,7 +5,7 @@ import { hostOptions } from '#app/app.ts';
 import { openEngineHost } from '#app/engine-app.ts';
 import { fileStore } from '#app/run-store.ts';
 import { readConfig, workflowDirectories } from '#config/config.ts';
-import type { ActiveRun, RunHost, RunWatcher } from '#engine/engine.ts';
+import type { ActiveRun, RunHost, RunRequest, RunWatcher } from '#engine/engine.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
 import { runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { getWorkflow } from '#service/workflows.ts';
@@ -53,7 +53,10 @@ export function playOnEngine(scenario: Scenario, url: string): Promise<Story> {
 /** Neither host sends anything: see the table of differences. */
 const options = { keepHistory: true, notify: () => null } as const;
 
-type PlayedHost = Pick<RunHost, 'start'> & { readonly close?: () => Promise<void> };
+type PlayedHost = Pick<RunHost, 'start'> & {
+  readonly complete?: (request: RunRequest) => Promise<RunRequest>;
+  readonly close?: () => Promise<void>;
+};
 
 function play(
   { files, request = {}, envFiles = [], env = {}, act }: Scenario,
@@ -76,7 +79,7 @@ function play(
     const events = new Events();
     const asked = runRequest(await withDotenv(wanted, config.processEnv));
     const host = await createHost(config);
-    const run = host.start(asked, (event) => events.add(event));
+    const run = host.start((await host.complete?.(asked)) ?? asked, (event) => events.add(event));
     await act?.({ ...run, folder, when: (type, step) => events.when(type, step) });
     await run.finished;
     await host.close?.();

@@ -39,6 +39,7 @@ export class RunCopy {
   readonly #record: RunRecord;
   readonly #mirror: Mirror;
   #recorded: number;
+  readonly #children = new Set<string>();
   #isGivenUp = false;
 
   constructor(parts: RunCopyParts) {
@@ -49,6 +50,7 @@ export class RunCopy {
     this.#record = new RunRecord(initialRun(buildGraph(workflow), policies), { journal, secrets, onFailure });
     this.#record.resume(events, events);
     this.#recorded = events.length;
+    this.#noteChildren(events);
     this.#mirror = new Mirror({
       ...parts,
       logs: journal.logs,
@@ -61,6 +63,11 @@ export class RunCopy {
   /** The unmasked state. */
   get state(): RunState {
     return this.#record.state;
+  }
+
+  /** The ids of its child runs so far. */
+  get children(): ReadonlySet<string> {
+    return this.#children;
   }
 
   /** The masked state. */
@@ -102,12 +109,19 @@ export class RunCopy {
     return end !== null;
   }
 
+  #noteChildren(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'step.started' && event.child !== undefined) this.#children.add(event.child);
+    }
+  }
+
   #keep(events: readonly RunEvent[], secrets: readonly string[]): void {
     // An answer of the engine may come late.
     if (this.#isGivenUp) return;
     const { secrets: own, watcher } = this.#parts;
     for (const secret of secrets) own.shared.add(secret);
     this.#recorded += events.length;
+    this.#noteChildren(events);
     for (const event of events) {
       const { stored } = this.#record.add([event], evolve(this.#record.state, event));
       for (const one of stored) watcher(one, this.#record.shown);
@@ -115,9 +129,11 @@ export class RunCopy {
   }
 }
 
-/** The secrets of a run that are known outside of the engine. */
-export function secretsOf({ request }: EngineRun, processEnv: Environment): RunSecrets {
-  return new RunSecrets(request, baseEnvironment(request.dotenv, processEnv));
+/** The secrets of a run that are known outside of the engine, and of a child run those of the run that runs it. */
+export function secretsOf({ request, secrets = [] }: EngineRun, processEnv: Environment): RunSecrets {
+  const own = new RunSecrets(request, baseEnvironment(request.dotenv, processEnv));
+  for (const secret of secrets) own.shared.add(secret);
+  return own;
 }
 
 /**

@@ -13,11 +13,11 @@ import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest } from '../../eng
 import { connectClient, type EngineAccess, type EngineSettings, ifGone, packages } from '../connection.ts';
 import { attemptId, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { readIdentity, refuseForeign, servingWorkers } from '../workers.ts';
+import { type KnownWorkflowTools, withKnownWorkflows } from './known-workflows.ts';
 import { isAway } from './mirror.ts';
 import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
 import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
 import { engineRun, readStartedRun, startRun } from './start-run.ts';
-import { refuseUnsupported } from './unsupported.ts';
 
 /** What runs of engines need of this machine. */
 export type TemporalEngineTools = {
@@ -30,6 +30,7 @@ export type TemporalEngineTools = {
   readonly lostAfterMs: number;
   /** See `createRunFiles`. */
   readonly logStore: string | null;
+  readonly known: KnownWorkflowTools;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;
   /** How to reach the engine with an address. */
@@ -132,12 +133,12 @@ class RunCopies {
     refuseForeign(await asked(engine, servingWorkers(access)), access.keyId);
   }
 
-  async accept(request: RunRequest, engine: string): Promise<AcceptedRun> {
-    const { archive, checkId, clock, lasting, accepting } = this.#tools;
-    const { runId, workflow } = request;
+  async accept(wanted: RunRequest, engine: string): Promise<AcceptedRun> {
+    const { archive, checkId, clock, known: tools, lasting, accepting } = this.#tools;
+    const { runId } = wanted;
     checkId(runId);
-    refuseUnsupported(workflow);
     if (archive.readCreated(runId) !== null) return { runId, isNew: false };
+    const request = await withKnownWorkflows(wanted, tools);
     await this.connect(engine);
     const reached = await this.#reach(engine);
     const { keyId } = reached.access;
@@ -150,7 +151,7 @@ class RunCopies {
     // What fails from here on is caught up by who asks for the run.
     const known = isNew ? run : await asked(engine, readStartedRun(reached.access, runId));
     const copy = known === null ? null : this.#open(known, reached, engine);
-    if (copy !== null) await this.#leave(runId, copy, lasting);
+    if (copy !== null) await this.#leave(runId, copy, lasting, engine);
     return { runId, isNew };
   }
 
@@ -192,7 +193,7 @@ class RunCopies {
     const run = await asked(engine, readStartedRun(reached.access, runId));
     const copy = run === null ? null : this.#open(run, reached, engine);
     if (copy === null) return;
-    if (isOpen) await this.#leave(runId, copy, lasting);
+    if (isOpen) await this.#leave(runId, copy, lasting, engine);
     else if ((await this.#askedCopy(copy, engine)) === 'ended') await copy.close();
     else await copy.handBack();
   }
@@ -211,8 +212,8 @@ class RunCopies {
     const reached = await this.#reach(engine);
     const described = soon(reached, () => reached.client.workflow.getHandle(run.runId).describe());
     const { raw } = (await asked(engine, described.catch(ifGone(null)))) ?? {};
-    const id = attemptId(step, attempt);
-    const held = raw?.pendingActivities?.find(({ activityId }) => activityId === id);
+    const ids = [attemptId(step, attempt), attemptId(step, attempt, true)];
+    const held = raw?.pendingActivities?.find(({ activityId }) => ids.includes(activityId ?? ''));
     return readIdentity(held?.lastWorkerIdentity ?? '')?.name ?? null;
   }
 
@@ -243,9 +244,10 @@ class RunCopies {
       const copy = this.#open(run, reached, engine);
       if (copy === null) return null;
       const found = await this.#askedCopy(copy, engine);
+      await this.#copyChildren(copy, engine, until);
       if (found === 'ended') return await copy.close();
       isLeft = true;
-      await this.#leave(runId, copy, until);
+      await this.#leave(runId, copy, until, engine);
       return found.isAnswered ? null : `no worker of ${engine} answers`;
     } finally {
       if (!isLeft) this.#copying.delete(runId);
@@ -261,7 +263,7 @@ class RunCopies {
   }
 
   /** Continues a copy in the background until the signal is aborted; null: gives its directory up. */
-  async #leave(runId: string, copy: RunCopy, until: AbortSignal | null): Promise<void> {
+  async #leave(runId: string, copy: RunCopy, until: AbortSignal | null, engine: string): Promise<void> {
     const giveUp = async () => {
       this.#copying.delete(runId);
       this.#followed.delete(runId);
@@ -275,6 +277,7 @@ class RunCopies {
     this.#askedAt.delete(runId);
     const follow = async () => {
       if (!(await copy.follow(until))) return giveUp();
+      await this.#copyChildren(copy, engine, until);
       this.#copying.delete(runId);
       this.#followed.delete(runId);
       await copy.close();
@@ -285,6 +288,26 @@ class RunCopies {
       await giveUp().catch(this.#tools.report);
     });
     this.#followed.set(runId, followed);
+  }
+
+  /** Copies the child runs of a run, and theirs. */
+  async #copyChildren(copy: RunCopy, engine: string, until: AbortSignal | null): Promise<void> {
+    for (const runId of copy.children) await this.#copyChild(runId, engine, until);
+  }
+
+  async #copyChild(runId: string, engine: string, until: AbortSignal | null): Promise<void> {
+    const { archive, queue } = this.#tools;
+    const isKnown = archive.readCreated(runId) !== null;
+    if (this.#copying.has(runId) || (isKnown && storedAddress(runId, queue) === null)) return;
+    if (isKnown && (await archive.judgeOwner(runId)) !== 'gone') return;
+    const reached = await this.#reach(engine);
+    const run = await asked(engine, readStartedRun(reached.access, runId));
+    const child = run === null ? null : this.#open(run, reached, engine);
+    if (child === null) return;
+    const found = await this.#askedCopy(child, engine);
+    await this.#copyChildren(child, engine, until);
+    if (found === 'ended') await child.close();
+    else await this.#leave(runId, child, until, engine);
   }
 
   /** Null if another process has the directory of the run. Throws a `WfError` `storage`. */

@@ -1,20 +1,23 @@
 import type { Client, Connection, WorkflowHandle } from '@temporalio/client';
 import type { RunState } from '#core/run/run-state.ts';
 import type { RunJournal } from '#store/store.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
-import type { ActiveRun, GivenAnswer, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
+import type { ActiveRun, FailedChild, GivenAnswer, ParentStep, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
 import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { refuseForeign, servingWorkers } from '../workers.ts';
+import { type KnownWorkflowTools, withKnownWorkflows } from './known-workflows.ts';
 import type { DecisionFailure } from './mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
+import { ShownChildren } from './shown-children.ts';
 import { engineRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What the host needs of this machine: where a run is stored. */
-export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | 'processEnv'> & {
+export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | 'processEnv' | 'onChild'> & {
+  readonly known: KnownWorkflowTools;
   readonly settings: EngineSettings;
   readonly lostAfterMs: number;
   /** See `createRunFiles`. */
@@ -23,8 +26,11 @@ export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | '
   readonly queueSize: (name: string) => number;
 };
 
-/** A host of runs whose work is done by workers; `close` ends its connection. */
-export type TemporalHost = Pick<RunHost, 'start'> & { readonly close: () => Promise<void> };
+/** A host of runs whose work is done by workers. `complete`: see `withKnownWorkflows`; `close` ends its connection. */
+export type TemporalHost = Pick<RunHost, 'start'> & {
+  readonly complete: (request: RunRequest) => Promise<RunRequest>;
+  readonly close: () => Promise<void>;
+};
 
 export type { EngineSettings };
 
@@ -49,15 +55,26 @@ export async function openTemporalHost(options: TemporalHostOptions): Promise<Te
   const { Client } = await packages.client();
   const { connection, namespace, dataConverter } = access;
   const client = new Client({ connection, namespace, dataConverter });
+  const tools: Tools = { ...options, access, client, left: new AbortController() };
   return {
-    start: (request, watcher) => new EngineRunInHand({ ...options, access, client }, request, watcher).active,
+    complete: (request) => withKnownWorkflows(request, options.known),
+    start: (request, watcher) => {
+      refuseUnsupported(request.workflow);
+      const own = { engine: options.settings.url, at: options.clock.now(), keyId: access.keyId };
+      return new EngineRunInHand(tools, engineRun(request, { ...tools, ...own }), { watcher, isNew: true }).active;
+    },
     close: () => access.connection.close(),
   };
 }
 
-type Tools = TemporalHostOptions & { readonly access: EngineAccess<Connection>; readonly client: Client };
+type Tools = TemporalHostOptions & {
+  readonly access: EngineAccess<Connection>;
+  readonly client: Client;
+  /** Aborted when the run is left to its engine. */
+  readonly left: AbortController;
+};
 
-/** A run of the engine that this process started: passes requests on, and copies what happens. */
+/** A run of the engine that this process started, or a child run of it: passes requests on, and copies what happens. */
 class EngineRunInHand {
   readonly active: ActiveRun;
   readonly #tools: Tools;
@@ -67,21 +84,27 @@ class EngineRunInHand {
   readonly #copy: RunCopy;
   readonly #handle: WorkflowHandle;
   readonly #accepted: Promise<boolean>;
+  readonly #failedChildren = new Map<string, FailedChild>();
   #problem: WfError | null = null;
   #refusal: WfError | null = null;
-  /** Aborted when the run is left to its engine. */
-  readonly #left = new AbortController();
+  readonly #isNew: boolean;
+  readonly #children: ShownChildren;
   #resolve: (state: RunState) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(tools: Tools, request: RunRequest, watcher: RunWatcher) {
-    const { workflow, runId } = request;
+  constructor(tools: Tools, run: EngineRun, own: { readonly watcher: RunWatcher; readonly isNew: boolean }) {
+    const { workflow, runId } = run.request;
     const { settings, clock, access } = tools;
-    refuseUnsupported(workflow);
     this.#tools = tools;
-    const own = { engine: settings.url, at: clock.now(), keyId: access.keyId };
-    this.#run = engineRun(request, { ...tools, ...own });
-    this.#watcher = watcher;
+    this.#run = run;
+    this.#watcher = own.watcher;
+    this.#isNew = own.isNew;
+    this.#children = new ShownChildren({
+      access,
+      watcher: own.watcher,
+      start: (parent, child) => this.#startChild(parent, child),
+      fail: (error) => this.#reject(error),
+    });
     const secrets = secretsOf(this.#run, tools.processEnv);
     const journal = createRunFiles(this.#run, secrets, { ...tools, url: settings.url });
     this.#journal = journal;
@@ -93,7 +116,7 @@ class EngineRunInHand {
       logs: journal.logs,
       state: () => this.#copy.shown,
       result: () => this.#copy.state,
-      failedChildren: new Map(),
+      failedChildren: this.#failedChildren,
       cancel: (order) => this.#guard(this.#stop(order)),
       answer: (answer) => this.#guard(this.#answer(answer)),
       finished: new Promise((resolve, reject) => {
@@ -109,11 +132,11 @@ class EngineRunInHand {
       run: this.#run,
       events: [],
       clock,
-      watcher,
+      watcher: (event, state) => this.#children.watch(event, state),
       onFailure: (error) => this.#storageFailed(error),
       undecided: (failure) => this.#guard(this.#undecided(failure)),
     });
-    this.#accepted = this.#start();
+    this.#accepted = own.isNew ? this.#start() : Promise.resolve(true);
     this.#guard(this.#accepted.then((isAccepted) => (isAccepted ? this.#follow() : undefined)));
   }
 
@@ -133,9 +156,9 @@ class EngineRunInHand {
     const stop = ({ by, force }: { readonly by: string; readonly force: boolean }) =>
       this.active.cancel({ reason: 'stop', message: `stopped by ${by}`, force });
     await this.#journal.listen({ stop, answer: this.active.answer, gone: (error) => this.#storageFailed(error) });
-    const endLooking = this.#lookForWorkers();
+    const endLooking = this.#isNew ? this.#lookForWorkers() : () => {};
     try {
-      if (await this.#copy.follow(this.#left.signal)) await this.#end();
+      if (await this.#copy.follow(this.#tools.left.signal)) await this.#end();
       else await this.#leave();
     } finally {
       endLooking();
@@ -145,7 +168,7 @@ class EngineRunInHand {
   /** A run that no worker can execute has not begun: it is ended, and refused. */
   async #undecided({ message, isFirst }: DecisionFailure): Promise<void> {
     this.#warn(`a worker cannot continue the run, which waits for another one: ${message}`);
-    if (!isFirst) return;
+    if (!isFirst || !this.#isNew) return;
     const { access } = this.#tools;
     try {
       refuseForeign(await servingWorkers(access), access.keyId);
@@ -157,15 +180,45 @@ class EngineRunInHand {
   }
 
   async #leave(): Promise<void> {
+    await this.#children.end();
     await this.#copy.handBack();
     this.#reject(this.#refusal);
   }
 
   async #end(): Promise<void> {
+    await this.#children.end();
     const left = await this.#copy.close();
     if (left !== null) this.#warn(left);
     if (this.#refusal === null) this.#resolve(this.#copy.shown);
     else this.#reject(this.#refusal);
+  }
+
+  /** Copies and shows a child run; null if another process copies it. */
+  #startChild(parent: ParentStep, run: EngineRun): Promise<unknown> | null {
+    const { request } = run;
+    const watcher = this.#tools.onChild?.(parent, request) ?? null;
+    const tails = new Map<string, readonly string[]>();
+    try {
+      const child: ActiveRun = new EngineRunInHand(this.#tools, run, {
+        isNew: false,
+        watcher: (event, state) => {
+          const isFailure = event.type === 'step.finished' && event.status === 'failed' && event.attempt > 0;
+          // A run that is not stored removes its logs when it ends.
+          if (isFailure) tails.set(event.step, child.logs.tail(event));
+          watcher?.watch(event, state);
+        },
+      }).active;
+      watcher?.attach(child);
+      const keepFailed = (state: RunState) => {
+        if (state.status !== 'failed') return;
+        const { sources } = request;
+        this.#failedChildren.set(parent.step, { state, sources, tails, children: child.failedChildren });
+      };
+      return child.finished.then(keepFailed, () => {});
+    } catch (error) {
+      if (failedAs(error, 'run-active', 'run-exists')) return null;
+      throw error;
+    }
   }
 
   /** Shown only: the engine does not know it. */
@@ -219,7 +272,7 @@ class EngineRunInHand {
         help: `the run may continue there: when the engine answers, wf stop ${this.active.runId}`,
       },
     );
-    this.#left.abort();
+    this.#tools.left.abort();
   }
 
   /** Resolves to why the engine did not take a message, or null. */

@@ -6,13 +6,14 @@ type Found = { readonly key: string; readonly step: string | null };
 
 /**
  * Refuses a workflow with keys that the engine does not support, before its run starts. Throws a `WfError` `usage` that
- * names each key and its step.
+ * names each key and its step. `isChild`: the workflow is not the one that was asked for, and is named too.
  */
-export function refuseUnsupported(workflow: Workflow): void {
+export function refuseUnsupported(workflow: Workflow, isChild = false): void {
   const found = [...ofWorkflow(workflow), ...allSteps(workflow).flatMap((step) => ofStep(step))];
   if (found.length === 0) return;
   const names = found.map(({ key, step }) => (step === null ? `"${key}"` : `"${key}" of step "${step}"`));
-  throw new WfError('usage', `the engine does not support ${names.join(', ')}`, {
+  const where = isChild ? ` of workflow "${workflow.name}"` : '';
+  throw new WfError('usage', `the engine does not support ${names.join(', ')}${where}`, {
     help: 'leave these out, or run the file without --engine',
   });
 }
@@ -32,9 +33,8 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
 }
 
 function ofStep(step: Step): readonly Found[] {
-  const { name, executor, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, upToDate } = step;
+  const { name, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, upToDate } = step;
   const keys = [
-    executor.type === 'workflow' && 'run',
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
     ...namedStreams.map((stream) => `\${${name}.${stream}}`),

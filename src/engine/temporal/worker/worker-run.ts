@@ -9,6 +9,7 @@ import { PathProblem } from '#core/words/json-path.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
+import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
 import type { LogStore, LogStream } from '#store/logs.ts';
 import { messageOf, WfError } from '#system/errors.ts';
@@ -17,12 +18,16 @@ import { Background } from '../../attempt/background.ts';
 import { MadeAttempts } from '../../attempt/made-attempts.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
 import { StepRunner } from '../../attempt/step-runner.ts';
+import { childLine, graceOf, knownWorkflow } from '../../driver/child-run.ts';
 import { type AttemptReport, attemptEnd, notStarted } from '../../driver/step-task.ts';
-import type { BackgroundProcesses } from '../../engine.ts';
+import type { BackgroundProcesses, RunRequest } from '../../engine.ts';
 import {
   type AttemptEndReport,
   type AttemptOrder,
   type AttemptProgress,
+  type ChildEnd,
+  type ChildReport,
+  type ChildStart,
   type CleanUpOrder,
   type EngineRun,
   type EngineWarning,
@@ -30,14 +35,16 @@ import {
   lostOutcome,
   type PrepareReport,
 } from '../protocol.ts';
+import { type ChildSearch, findChild, taskAfterChild } from './child-search.ts';
 import type { GuardReports } from './guard.ts';
 import type { LogShipper } from './log-shipper.ts';
 
 /** What a worker makes attempts with. */
-export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> & {
-  readonly background: BackgroundProcesses;
-  readonly openLogs: (directory: string, workflow: Workflow) => LogStore;
-};
+export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> &
+  ChildSearch & {
+    readonly background: BackgroundProcesses;
+    readonly openLogs: (directory: string, workflow: Workflow) => LogStore;
+  };
 
 /** How an attempt is reached while it runs. */
 export type AttemptControl = {
@@ -70,6 +77,7 @@ class LearnedSecrets extends Secrets {
 
 /** The attempts of one run on this worker, in a private directory. */
 export class WorkerRun {
+  readonly #request: RunRequest;
   readonly #runId: string;
   readonly #definition: Workflow;
   readonly #worker: string;
@@ -91,13 +99,16 @@ export class WorkerRun {
   readonly #inputs = new Map<string, RunInput[]>();
   /** Resolves when the attempt at a step has ended here. */
   readonly #attempts = new Map<string, Promise<unknown>>();
+  /** The child runs that attempts ask for, and those that have ended, by step. */
+  readonly #starts = new Map<string, ChildStart>();
+  readonly #ends = new Map<string, ChildEnd>();
   #warnings: EngineWarning[] = [];
   #isReady = false;
   /** A log is longer than its end in the report: the files stay. */
   #hasCutLogs = false;
 
   constructor(
-    { request }: EngineRun,
+    { request, secrets = [] }: EngineRun,
     own: {
       readonly worker: string;
       readonly host: WorkerHost;
@@ -108,6 +119,7 @@ export class WorkerRun {
   ) {
     const { runId } = request;
     const { host, directory } = own;
+    this.#request = request;
     this.#runId = runId;
     this.#definition = request.workflow;
     this.#worker = own.worker;
@@ -121,7 +133,8 @@ export class WorkerRun {
     for (const path of [logs, work, this.#scratch]) mkdirSync(path, { recursive: true, mode: 0o700 });
     const mine = { ...request, workflow: { ...request.workflow, dir: work } };
     const processEnv = baseEnvironment(request.dotenv, host.processEnv);
-    this.#graceMs = request.workflow.graceMs;
+    this.#graceMs = graceOf(request);
+    for (const secret of secrets) this.#known.add(secret);
     this.#secrets = new RunSecrets(mine, processEnv, this.#known);
     this.#logs = host.openLogs(logs, mine.workflow);
     const mark = { runId, logs };
@@ -129,7 +142,7 @@ export class WorkerRun {
     this.#guard.enter(mark);
     this.#running = new RunningAttempts(host.clock, this.#graceMs);
     const warn = (step: string | null, message: string) => void this.#warnings.push({ step, message });
-    const runWorkflow = () => Promise.reject(new Error('a worker runs no sub-workflow'));
+    const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => this.#runWorkflow(asked, attempt);
     this.#runner = new StepRunner({ ...host, processEnv, runWorkflow }, mine, {
       files: { path: null, logs: this.#logs, scratch: () => this.#scratch },
       secrets: this.#secrets,
@@ -192,7 +205,7 @@ export class WorkerRun {
     order: AttemptOrder,
     evaluated: PrepareReport['evaluated'],
     control: AttemptControl,
-  ): Promise<AttemptEndReport> {
+  ): Promise<AttemptEndReport | ChildReport> {
     const { name } = order.task.step;
     for (let earlier = this.#attempts.get(name); earlier !== undefined; earlier = this.#attempts.get(name)) {
       this.#running.killStep(name);
@@ -204,10 +217,11 @@ export class WorkerRun {
   }
 
   async #make(
-    { task, outputs, logBytes }: AttemptOrder,
+    { task: ordered, outputs, logBytes, child }: AttemptOrder,
     evaluated: PrepareReport['evaluated'],
     control: AttemptControl,
-  ): Promise<AttemptEndReport> {
+  ): Promise<AttemptEndReport | ChildReport> {
+    const task = child === undefined ? ordered : taskAfterChild(ordered, child);
     const { step, number } = task;
     const { name } = step;
     const { clock } = this.#host;
@@ -218,21 +232,33 @@ export class WorkerRun {
     const own = { step: name, attempt: number };
     const inputs: RunInput[] = [];
     this.#inputs.set(name, inputs);
+    if (child !== undefined) this.#ends.set(name, child);
     const signals = this.#running.enter(step);
     const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.killStep(name) };
     const progressTimer = clock.setTimer(clock.now() + PROGRESS_AFTER_MS, () => {
-      if (inputs.length > 0) control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
+      if (inputs.length > 0 && step.executor.type !== 'workflow')
+        control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
     });
     const mayBegin = await control.begin(ends);
     const { kills } = this.#guard;
     if (mayBegin) this.#running.begin(step);
     const hasLogs = mayBegin && step.fanOut === undefined;
-    if (hasLogs) this.#ship(step, number);
+    // Before its child run, an attempt writes nothing; the rest may be made by another worker.
+    const waitsForChild = step.executor.type === 'workflow' && child === undefined;
+    if (hasLogs && !waitsForChild) this.#ship(step, number);
     const made =
       mayBegin && !signals.signal.aborted
         ? await this.#made.run(task, { signals, flush: null, slot: null })
         : { outcome: notStarted, facts: {} };
     progressTimer();
+    const start = this.#starts.get(name);
+    this.#starts.delete(name);
+    this.#ends.delete(name);
+    if (start !== undefined && !control.isLost()) {
+      this.#running.leave(name);
+      this.#inputs.delete(name);
+      return { ...this.#findings(), ...own, inputs, child: start };
+    }
     const report = { ...made, outcome: withoutLarge(made.outcome, outputs) };
     this.#made.end(task, report, signals);
     this.#inputs.delete(name);
@@ -241,6 +267,7 @@ export class WorkerRun {
       inputs.splice(-1, 1, attemptEnd({ outcome, facts: {} }, { at: clock.now(), ...own }));
     }
     const logs = hasLogs ? await this.#logEnds(name, number, logBytes) : [];
+    if (hasLogs && waitsForChild) this.#ship(step, number);
     if (hasLogs) this.#endShipping(step, number, logs);
     return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#shipper?.url }) };
   }
@@ -266,6 +293,22 @@ export class WorkerRun {
   ): readonly { readonly stream: LogStream; readonly path: string }[] {
     const streams = logOutput === 'separate' ? (['stdout', 'stderr'] as const) : (['output'] as const);
     return streams.map((stream) => ({ stream, path: this.#logs.file(name, attempt, stream).path ?? '' }));
+  }
+
+  /** The workflow starts the child run, so that it holds no slot of a worker; then the attempt is made to its end. */
+  async #runWorkflow(asked: SubworkflowRequest, attempt: Attempt): Promise<SubworkflowResult> {
+    const { name } = attempt.step;
+    const ended = this.#ends.get(name);
+    if (ended === undefined) {
+      const found = await findChild(asked, attempt, { request: this.#request, search: this.#host });
+      if ('problem' in found) return { ok: false, canceled: false, json: '', message: found.problem };
+      if (!attempt.signal.aborted) this.#starts.set(name, found);
+      return { ok: false, canceled: true, json: '', message: '' };
+    }
+    const { start, retryOf, result } = ended;
+    attempt.write('stderr', childLine(start.runId, knownWorkflow(this.#request, start.run).workflow, retryOf));
+    if (ended.ended !== null) this.#running.end(name, ended.ended);
+    return result;
   }
 
   /** Ends what the steps left behind, and removes the files of the run but for logs of which only the end was sent. */

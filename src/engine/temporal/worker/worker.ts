@@ -9,6 +9,7 @@ import {
   type AttemptEndReport,
   type AttemptOrder,
   type CarriedRun,
+  type ChildReport,
   type CleanUpOrder,
   CORE,
   DEFAULT_QUEUE,
@@ -265,7 +266,7 @@ class WorkerRuns {
     }
   }
 
-  async attempt(order: AttemptOrder): Promise<AttemptEndReport> {
+  async attempt(order: AttemptOrder): Promise<AttemptEndReport | ChildReport> {
     const { runId, evaluation } = await this.#current();
     let ends: { readonly stop: () => void; readonly kill: () => void } | null = null;
     const workflow = (await packages.activity()).Context.current().client.workflow.getHandle(runId);

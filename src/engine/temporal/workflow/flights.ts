@@ -14,14 +14,17 @@ import {
   type AttemptEndReport,
   type AttemptOrder,
   attemptId,
+  type ChildReport,
   type EngineWarning,
   isAttemptReport,
+  isChildReport,
   lostOutcome,
   NAMES,
   NO_SLOT,
   UNREADABLE,
 } from '../protocol.ts';
 import { clock, reasonOf, scheduleWork, within } from './activities.ts';
+import type { ChildRuns, EndOfAttempt } from './child-runs.ts';
 import { Continuation } from './continuation.ts';
 
 /** Orders that Temporal has at once; the others wait here. */
@@ -52,6 +55,8 @@ export type FlightsHost = {
   /** The task queue of the attempts at a step, by its name; that of a fan-out for its instances. */
   readonly queueOf: (step: string) => string;
   readonly ended: (task: StepTask, report: Report) => void;
+  /** Takes what an attempt has reported whose child run starts. */
+  readonly progress: (report: ChildReport) => void;
   readonly warn: (warning: EngineWarning) => void;
   /** A worker was lost: it has nothing of the run any more. */
   readonly lost: (worker: string) => void;
@@ -71,11 +76,13 @@ export class Flights {
   /** Those of `#flights` that Temporal does not have yet. */
   readonly #waiting = new Set<Flight>();
   readonly #continuation = new Continuation();
+  readonly #children: ChildRuns;
   /** Ends a pause in which no attempt begins. */
   #pause: (() => void) | null = null;
 
-  constructor(host: FlightsHost) {
+  constructor(host: FlightsHost, children: ChildRuns) {
     this.#host = host;
+    this.#children = children;
   }
 
   /** Makes an attempt, in its turn, and reports what came of it. */
@@ -133,19 +140,20 @@ export class Flights {
   }
 
   /**
-   * An attempt is ordered again if its worker died before it began, has no free slot, or cannot read it; and one that reads the items of a
-   * fan-out, which has no number of its own to retry, if it was lost. Acts on a result at once, without a promise in
+   * An attempt is ordered again if its worker died before it began, has no free slot, or cannot read it; and one that was
+   * lost if it only reads the items of a fan-out, or what its child run needs. Acts on a result at once, without a promise in
    * between: a worker may get two results together or, if it answered a query between them, one after the other, and
    * its decisions must have the same order.
    */
   #order(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread = 0): void {
-    const { step, number } = order.task;
+    const { task, child } = order;
+    const { step, number } = task;
     const { lostAfterMs } = this.#host;
-    const isFanOut = step.fanOut !== undefined;
+    const isRepeatable = step.fanOut !== undefined || step.executor.type === 'workflow';
     const again = () => this.#order(order, scope, done, unread);
     const activity = within(scope, () =>
       scheduleWork<unknown>(NAMES.attempt, {
-        id: attemptId(step.name, number),
+        id: attemptId(step.name, number, child !== undefined),
         attempts: 1,
         lostAfterMs,
         order,
@@ -154,8 +162,9 @@ export class Flights {
     );
     const ended = activity.then(
       (report) => {
-        if (!isAttemptReport(report)) done({ outcome: failed('a worker sent a report that cannot be read') });
-        else if (isFanOut && wasLost(report)) again();
+        if (isChildReport(report)) this.#startChild(order, report, scope, done);
+        else if (!isAttemptReport(report)) done({ outcome: failed('a worker sent a report that cannot be read') });
+        else if (isRepeatable && wasLost(report)) again();
         else done(report);
       },
       (error: unknown) => {
@@ -169,13 +178,27 @@ export class Flights {
         }
         if (!(cause instanceof TimeoutFailure)) return done({ outcome: failed(reasonOf(error)) });
         const worker: unknown = cause.lastHeartbeatDetails;
-        if (typeof worker !== 'string' || isFanOut) return again();
+        if (typeof worker !== 'string' || isRepeatable) return again();
         // Its guard has ended its processes, or the next worker on its machine does.
         this.#host.lost(worker);
         done({ outcome: lostOutcome(`the worker "${worker}" was lost`) });
       },
     );
     this.#watch(ended);
+  }
+
+  /** The attempt continues, on any worker, when its child run has ended. */
+  #startChild(
+    order: AttemptOrder,
+    report: ChildReport,
+    scope: CancellationScope,
+    done: (report: Report) => void,
+  ): void {
+    if (scope.consideredCancelled) done({ outcome: notStarted });
+    else {
+      this.#host.progress(report);
+      this.#children.start(order.task.step, report.child, (child) => this.#order({ ...order, child }, scope, done));
+    }
   }
 
   #orderLater(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread: number): void {
@@ -186,10 +209,11 @@ export class Flights {
     this.#watch(waited);
   }
 
-  /** Cancels attempts; those that wait for their turn end at once. */
-  cancel(isMeant: (flight: Pick<Flight, 'step' | 'fanOut'>) => boolean): void {
+  /** Asks attempts to end; those that wait for their turn end at once. */
+  cancel(how: EndOfAttempt, isMeant: (flight: Pick<Flight, 'step' | 'fanOut'>) => boolean): void {
     for (const flight of [...this.#flights].filter(isMeant)) {
       if (this.#waiting.delete(flight)) flight.end({ outcome: notStarted });
+      else if (this.#children.has(flight.step)) this.#children.end(flight.step, how);
       else flight.scope.cancel();
     }
   }

@@ -15,6 +15,7 @@ import { withInstanceNodes } from '#core/fan-out/instances.ts';
 import { buildGraph } from '#core/graph.ts';
 import type { LockHolder, Outputs, RunEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
+import { childResult } from '../../driver/child-run.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
 import type { StepTask } from '../../driver/step-task.ts';
 import {
@@ -36,6 +37,7 @@ import {
   type StopOrder,
 } from '../protocol.ts';
 import { clock, reasonOf, scheduleActivity, scheduleWork } from './activities.ts';
+import { ChildRuns } from './child-runs.ts';
 import { carriedRun } from './continuation.ts';
 import { Flights, type Report } from './flights.ts';
 import { QueueMembership } from './queue-membership.ts';
@@ -117,6 +119,7 @@ class TemporalRun {
     if (carried === null) {
       const policies = onApproval === undefined ? workflow : { ...workflow, isUnattended: true as const };
       this.#state = initialRun(graph, policies);
+      this.#learn(run.secrets ?? []);
     } else {
       const { state, outputs, evaluated, secrets, workers } = carried;
       this.#state = { ...state, graph: withInstanceNodes(graph, state.nodes) };
@@ -126,15 +129,22 @@ class TemporalRun {
       for (const worker of workers) this.#workers.add(worker);
     }
     this.#driver = new Driver(run.request, this.#hosting());
-    this.#flights = new Flights({
-      lostAfterMs: run.lostAfterMs,
-      outputs: () => this.#outputs,
-      queueOf: (step) => labelsQueue(this.#evaluated?.labels?.[step] ?? ''),
-      ended: (task, report) => this.#ended(task, report),
-      warn: (warning) => this.#warn(warning),
-      lost: (worker) => this.#workers.delete(worker),
-      fail: (error) => this.#fail(error),
-    });
+    const fail = (error: unknown) => this.#fail(error);
+    const learn = (secrets: readonly string[]) => this.#learn(secrets);
+    const children = new ChildRuns({ run, secrets: () => [...this.#secrets], learn, fail });
+    this.#flights = new Flights(
+      {
+        lostAfterMs: run.lostAfterMs,
+        outputs: () => this.#outputs,
+        queueOf: (step) => labelsQueue(this.#evaluated?.labels?.[step] ?? ''),
+        ended: (task, report) => this.#ended(task, report),
+        progress: (report) => this.progress(report),
+        warn: (warning) => this.#warn(warning),
+        lost: (worker) => this.#workers.delete(worker),
+        fail,
+      },
+      children,
+    );
     const blocked = (name: string, holder: LockHolder | null) =>
       this.#driver.note({ type: 'run.blocked', at: clock.now(), why: 'queue', name, holder });
     this.queues = new QueueMembership(run.queues ?? [], workflow.name, blocked, carried?.queued);
@@ -193,7 +203,9 @@ class TemporalRun {
       throw ApplicationFailure.nonRetryable(`internal error: ${message}`);
     }
     const { events, after, secrets } = this.#left() ?? this.events(0);
-    return { events, after, secrets };
+    const { runId, workflow, trigger } = this.#run.request;
+    const result = { events, after, secrets };
+    return trigger === 'workflow' ? { ...result, child: childResult(runId, workflow, this.#state) } : result;
   }
 
   /** What the next execution of the run begins with; null: the run stays, since it ends or would carry too much. */
@@ -241,12 +253,12 @@ class TemporalRun {
       fail: (error) => this.#fail(error),
       orders: {
         attempt: (task) => this.#flights.make(task),
-        end: (step) => this.#flights.cancel((flight) => flight.step === step),
-        stop: (fanOut) => this.#flights.cancel((flight) => fanOut === undefined || flight.fanOut === fanOut),
+        end: (step) => this.#flights.cancel('end', (flight) => flight.step === step),
+        stop: (fanOut) => this.#flights.cancel('stop', (flight) => fanOut === undefined || flight.fanOut === fanOut),
         stopPreparation: () => this.#preparation.cancel(),
         kill: () => {
           upsertMemo({ [NAMES.killed]: true });
-          this.#flights.cancel(() => true);
+          this.#flights.cancel('kill', () => true);
         },
         set: (outputs) => {
           this.#outputs = { ...this.#outputs, ...outputs };

@@ -6,8 +6,8 @@ import { Background } from '#engine/attempt/background.ts';
 import { MadeAttempts } from '#engine/attempt/made-attempts.ts';
 import { RunningAttempts } from '#engine/attempt/running-attempts.ts';
 import { StepRunner } from '#engine/attempt/step-runner.ts';
+import { graceOf } from '#engine/driver/child-run.ts';
 import type { StepTask } from '#engine/driver/step-task.ts';
-import { graceOf } from '#engine/local/subworkflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { Attempt, Scope, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
@@ -199,8 +199,9 @@ function variablesOf({ run, params, json = '' }: SubworkflowRequest, scope: Scop
   return variables;
 }
 
+/** A host that is gone is noticed by the disconnect, and not by a message that cannot be sent. */
 function send(message: ToHost): void {
-  if (process.connected) process.send?.(asData(message));
+  if (process.connected) process.send?.(asData(message), undefined, undefined, () => {});
 }
 
 function post(input: RunInput): void {
