@@ -45,6 +45,7 @@ const PUBLISHED = [
   { file: 'graph.json', name: 'Graph', prefix: 'Graph' },
   { file: 'log-line.json', name: 'LogLine', prefix: 'LogLine' },
   { file: 'locks.json', name: 'Locks', prefix: '' },
+  { file: 'backfill.json', name: 'Backfill', prefix: 'Backfill' },
   { file: 'list.json', name: 'WorkflowList', prefix: '', isLeftOut: (part) => part !== 'schedule' },
 ];
 

@@ -4,6 +4,7 @@ import type { Config } from '#config/config.ts';
 import { listDirectories, listSettings, readLogForwarding } from '#config/part-settings.ts';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { AutoRetries, wasRetried } from '#daemon/auto-retries.ts';
+import { Backfills } from '#daemon/backfills.ts';
 import { createCatalog, listedNames } from '#daemon/catalog/catalog.ts';
 import { watchClaim } from '#daemon/claim-watch.ts';
 import { createDaemonRuns } from '#daemon/daemon-runs.ts';
@@ -18,6 +19,7 @@ import { createForwardTotal } from '#forwarding/forward-total.ts';
 import type { Monitor } from '#forwarding/monitor.ts';
 import { endDeadGroups, isElsewhere, mayBeAlive } from '#processes/processes.ts';
 import { ReportingStarter, startThread } from '#processes/programs.ts';
+import { momentBefore, runReader } from '#service/backfill.ts';
 import { anyRun, type History, readPastRun } from '#service/history.ts';
 import type { ServedWorkflows } from '#service/served.ts';
 import { lockEntry } from '#service/service.ts';
@@ -119,6 +121,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     over: (run) => {
       metrics.countRun(run);
       retries.consider(run);
+      backfills.over(run.runId);
     },
     log,
     report,
@@ -130,6 +133,15 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     read: (runId) => readPastRun(control.archive, runId),
     isRetried: (run) => wasRetried(run, runIndex, control.archive),
     memory: state.retries,
+    log,
+    report,
+  });
+  const backfills = new Backfills({
+    clock: systemClock,
+    start: runs.actions.start,
+    read: runReader(control.archive, history),
+    momentBefore: (file, before) => momentBefore(file, before, history),
+    memory: state.backfills,
     log,
     report,
   });
@@ -194,6 +206,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
     queue: runs.queue,
     queueNamed: runs.startQueue.stateOf,
     locks,
+    backfills,
     putFirst: runs.startQueue.putFirst,
     moments: async (from: number, to: number, limit: number) => scheduler?.moments(from, to, limit) ?? [],
     missed: () => scheduler?.missed() ?? 0,
@@ -217,6 +230,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
       begin: async () => {
         runs.startQueue.open();
         retries.open();
+        await backfills.open();
         monitor = await openForwardingMonitor(config, state, log);
         // What other machines have started decides about the schedule.
         if (engine !== LOCAL_ENGINE) await remote.copyAll(engine, state.engine);
@@ -239,6 +253,7 @@ export async function createDaemonApp(config: Config, options: DaemonOptions) {
       rest: async () => {
         runs.startQueue.close();
         retries.close();
+        backfills.close();
         await scheduler?.close();
       },
       /** Resolves when the daemon no longer has to watch its runs. */

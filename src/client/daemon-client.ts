@@ -10,7 +10,7 @@ import { connectionProblem, noAnswer, notUnderstood, problemError } from './prob
 
 /** A request to a daemon. */
 type RemoteRequest = {
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   /** Relative to `/api/v2`, encoded, with its query. */
   readonly path: string;
   /** Sent as JSON; null (the default): no body. */
@@ -68,6 +68,10 @@ export class DaemonClient {
   /** Posts a body. `slow`: the daemon responds only when a run has begun. */
   post(path: string, body: unknown, { slow = false } = {}): Promise<Answer> {
     return this.#json({ method: 'POST', path, body, ...(slow ? { answerMs: this.limits.startMs } : {}) });
+  }
+
+  async remove(path: string): Promise<JsonMap> {
+    return (await this.#json({ method: 'DELETE', path })).body;
   }
 
   async head(path: string): Promise<IncomingHttpHeaders> {

@@ -21,6 +21,7 @@ import type {
   StepSummary,
 } from '#core/summary/summary.ts';
 import type { ItemValue } from '#core/workflow.ts';
+import type { BackfillView, MomentState } from '#service/backfill.ts';
 import type { LockEntry, LockUse } from '#service/service.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { notUnderstood } from './problem-error.ts';
@@ -40,6 +41,42 @@ export function readSummary(run: JsonMap, settings: ClientSettings): RunSummary 
 export function readLock(lock: JsonMap, settings: ClientSettings): LockEntry {
   return understood(settings, () => readLockEntry(lock));
 }
+
+/** Parses a backfill sent by a daemon. Throws as `readSummary` does. */
+export function readBackfill(backfill: JsonMap, settings: ClientSettings): BackfillView {
+  return understood(settings, () => {
+    const counts = objectIn(backfill, 'counts') ?? {};
+    const count = (state: MomentState) => numberIn(counts, state) ?? 0;
+    return {
+      id: required(backfill, 'id'),
+      workflow: required(backfill, 'workflow'),
+      file: required(backfill, 'file'),
+      from: timeIn(backfill, 'from') ?? required(backfill, 'from'),
+      to: timeIn(backfill, 'to') ?? required(backfill, 'to'),
+      timeZone: textIn(backfill, 'timeZone'),
+      every: textIn(backfill, 'every'),
+      max: numberIn(backfill, 'max') ?? 1,
+      rerun: wordIn(backfill, 'rerun', ['failed', 'all']),
+      counts: { done: count('done'), failed: count('failed'), running: count('running'), left: count('left') },
+      moments: objectsIn(backfill, 'moments').map((moment) => ({
+        scheduledFor: timeIn(moment, 'scheduledFor') ?? required(moment, 'scheduledFor'),
+        state: wordIn(moment, 'state', momentStates) ?? 'left',
+        runId: textIn(moment, 'runId'),
+        status: runStatuses.find((status) => status === moment['status']) ?? null,
+        error: textIn(moment, 'error'),
+        durationMs: numberIn(moment, 'durationMs'),
+      })),
+      ...given({
+        createdAt: timeIn(backfill, 'createdAt'),
+        stopped: flagIn(backfill, 'stopped'),
+        error: textIn(backfill, 'error'),
+      }),
+      finishedAt: timeIn(backfill, 'finishedAt'),
+    };
+  });
+}
+
+const momentStates = ['done', 'failed', 'running', 'left'] as const satisfies readonly MomentState[];
 
 function understood<T>(settings: ClientSettings, read: () => T): T {
   try {

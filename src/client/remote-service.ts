@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientSettings } from '#config/part-settings.ts';
 import { given } from '#core/data/collections.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { noSchedule, type Schedule } from '#core/workflow.ts';
+import type { BackfillView } from '#service/backfill.ts';
 import type { RunFilter } from '#service/history.ts';
 import {
   type AcceptedRun,
@@ -18,11 +20,11 @@ import {
 } from '#service/service.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import { failedAs, WfError } from '#system/errors.ts';
-import { type Answer, type ClientLimits, clientLimits, DaemonClient, segment } from './daemon-client.ts';
+import { type Answer, type ClientLimits, clientLimits, DaemonClient, Patience, segment } from './daemon-client.ts';
 import { followRun } from './event-feed.ts';
 import { type JsonMap, numberIn, objectIn, objectsIn, textIn, textsIn } from './json-fields.ts';
 import { diagnosticOf } from './problem-error.ts';
-import { readLock, readSummary } from './read-summary.ts';
+import { readBackfill, readLock, readSummary } from './read-summary.ts';
 import { remoteLogs, remoteRunLogs } from './remote-logs.ts';
 import {
   activeRunsOf,
@@ -239,4 +241,35 @@ async function stop(client: DaemonClient, runId: string, { kill }: StopOptions):
     if (failedAs(error, 'conflict')) return { result: 'over', forced };
     throw error;
   }
+}
+
+/** The pause between two questions about a backfill. */
+const ASK_AGAIN_MS = 500;
+
+/**
+ * Starts a backfill of a daemon and follows it to its end; `changed` gets each state. With `dryRun` it returns
+ * the plan. After the signal is aborted no more runs start.
+ */
+export async function followBackfill(
+  client: DaemonClient,
+  { workflow, ...body }: { readonly workflow: string; readonly dryRun: boolean } & Readonly<Record<string, unknown>>,
+  { changed, signal }: { readonly changed: (view: BackfillView) => void; readonly signal: AbortSignal },
+): Promise<BackfillView> {
+  const answer = await client.post(`/workflows/${segment(workflow)}/backfills`, body, { slow: true });
+  let view = readBackfill(answer.body, client.settings);
+  changed(view);
+  const path = `/backfills/${segment(view.id)}`;
+  const patience = new Patience(client);
+  while (view.finishedAt === null && !body.dryRun) {
+    try {
+      const isStop = signal.aborted && view.stopped !== true;
+      view = readBackfill(await (isStop ? client.remove(path) : client.get(path)), client.settings);
+      patience.refresh();
+      changed(view);
+      if (view.finishedAt === null) await pause(ASK_AGAIN_MS);
+    } catch (error) {
+      await patience.wait(error, new AbortController().signal);
+    }
+  }
+  return view;
 }

@@ -59,8 +59,8 @@ export function createDaemonRuns(parts: DaemonRunsParts) {
     mayGoOn: control.archive.mayGoOn,
     lineOf: (runId) => {
       const created = control.archive.readCreated(runId);
-      const { queue = null, file, workflow = runId, maxConcurrent } = created ?? {};
-      return { queue, workflow: file ?? workflow, maxConcurrent: maxConcurrent ?? Number.POSITIVE_INFINITY };
+      const { queue = null, file, workflow = runId, maxConcurrent = Number.POSITIVE_INFINITY, trigger } = created ?? {};
+      return { queue, workflow: file ?? workflow, maxConcurrent, isLow: trigger === 'backfill' };
     },
     isWaiting: (runId) => control.archive.mayGoOn(runId) && ownerIn(control.archive.readEvents(runId).events) === null,
     findGuests: () => runIndex.checkUnfinished(),

@@ -4,6 +4,8 @@ export type RunLine = {
   /** The file of its workflow, else its name. */
   readonly workflow: string;
   readonly maxConcurrent: number;
+  /** Whether all other waiting runs start before it. */
+  readonly isLow?: boolean;
 };
 
 const unlimited: RunLine = { queue: null, workflow: '', maxConcurrent: Number.POSITIVE_INFINITY };
@@ -43,6 +45,16 @@ export class RunLines {
 
   queueOf(runId: string): string | null {
     return this.#lines.get(runId)?.queue ?? null;
+  }
+
+  isLow(runId: string): boolean {
+    return this.#lines.get(runId)?.isLow === true;
+  }
+
+  /** Gives a run the priority of all others. */
+  raise(runId: string): void {
+    const line = this.#lines.get(runId);
+    if (line !== undefined) this.#lines.set(runId, { ...line, isLow: false });
   }
 
   /**

@@ -103,6 +103,7 @@ export class StartQueue {
     // Every waiting run is added again at each check of the index.
     if (this.#waiting.has(runId)) return;
     this.#waiting.add(runId);
+    if (!this.#lines.isLow(runId)) this.#putLowLast();
     this.#startNext();
   };
 
@@ -112,6 +113,7 @@ export class StartQueue {
   /** Makes a waiting run the next one that starts; false if it does not wait. */
   readonly putFirst = (runId: string): boolean => {
     if (!this.#waiting.delete(runId)) return false;
+    this.#lines.raise(runId);
     const others = [...this.#waiting];
     this.#waiting.clear();
     for (const each of [runId, ...others]) this.#waiting.add(each);
@@ -199,6 +201,14 @@ export class StartQueue {
       signal.addEventListener('abort', end);
     });
   };
+
+  /** Runs of backfills wait for all others. */
+  #putLowLast(): void {
+    for (const runId of [...this.#waiting].filter((each) => this.#lines.isLow(each))) {
+      this.#waiting.delete(runId);
+      this.#waiting.add(runId);
+    }
+  }
 
   #taken(): number {
     return this.#held.size === 0 ? this.#slots.size : this.slots().length;

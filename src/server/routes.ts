@@ -34,6 +34,7 @@ import {
 } from './v2/runs/run-orders.ts';
 import { listRuns, listRunsOfWorkflow, showRun, viewRun, workflowGrid } from './v2/runs/run-pages.ts';
 import type { V2Handler, V2Parts } from './v2/v2-parts.ts';
+import { showBackfill, startBackfill, stopBackfill } from './v2/workflows/backfill-routes.ts';
 import {
   deleteWorkflow,
   renameWorkflow,
@@ -118,6 +119,9 @@ function v2Routes(parts: V2Parts): readonly Route[] {
     { ...get, path: `${workflow}/grid`, handle: on(workflowGrid) },
     { ...post, path: `${workflow}/runs`, handle: on(startRun) },
     { ...get, path: `${workflow}/runs`, handle: on(listRunsOfWorkflow) },
+    { ...post, path: `${workflow}/backfills`, handle: on(startBackfill) },
+    { ...get, path: '/api/v2/backfills/{id}', handle: on(showBackfill) },
+    { ...remove, path: '/api/v2/backfills/{id}', handle: on(stopBackfill) },
     { ...post, path: '/api/v2/validate', handle: on(validate), body: 'text' },
     { ...get, path: '/api/v2/runs', handle: on(listRuns) },
     { ...get, path: run, handle: on(showRun) },

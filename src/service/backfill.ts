@@ -51,19 +51,32 @@ export type BackfillView = {
   /** In ISO 8601, as `to`, which is not part of the range. */
   readonly from: string;
   readonly to: string;
+  /** The time zone of the workflow; null: that of the machine. */
+  readonly timeZone: string | null;
   readonly every: string | null;
   readonly max: number;
   readonly rerun: Rerun;
+  /** Of a daemon. */
+  readonly createdAt?: string;
+  /** Of a daemon; null: it has not ended. */
+  readonly finishedAt?: string | null;
+  /** Nothing more starts; absent unless a user asked for it. */
+  readonly stopped?: true;
+  /** Why no more runs start; absent if nothing prevents it. */
+  readonly error?: string;
   readonly counts: Readonly<Record<MomentState, number>>;
-  readonly moments: readonly {
-    readonly scheduledFor: string;
-    readonly state: MomentState;
-    /** Null: no run of the moment exists. */
-    readonly runId: string | null;
-    readonly status: RunHead['status'] | null;
-    readonly error: string | null;
-    readonly durationMs: number | null;
-  }[];
+  readonly moments: readonly MomentView[];
+};
+
+/** A moment of a backfill as JSON. */
+export type MomentView = {
+  readonly scheduledFor: string;
+  readonly state: MomentState;
+  /** Null: no run of the moment exists. */
+  readonly runId: string | null;
+  readonly status: RunHead['status'] | null;
+  readonly error: string | null;
+  readonly durationMs: number | null;
 };
 
 /** The most moments of a backfill, and the longest range that needs no confirmation. */
@@ -189,6 +202,34 @@ async function planMoment(
   return { at, n: n - 1, runId: run.runId, run, state, isDue: state === 'running' };
 }
 
+/** Returns the moments of an earlier plan with their present runs. Those that were due have their numbers from it. */
+export async function momentsSince(
+  file: string,
+  plan: readonly Pick<BackfillMoment, 'at' | 'n' | 'runId' | 'isDue'>[],
+  read: ReadRun,
+): Promise<BackfillMoment[]> {
+  const moments: BackfillMoment[] = [];
+  for (const planned of plan) {
+    let { n, runId } = planned;
+    let run = await read(runId);
+    while (planned.isDue && run !== null && neverBegan(run)) {
+      n += 1;
+      runId = backfillRunId(file, planned.at, n);
+      run = await read(runId);
+    }
+    const state = run === null ? 'left' : stateOf(run);
+    moments.push({
+      at: planned.at,
+      n,
+      runId,
+      run,
+      state,
+      isDue: planned.isDue && (run === null || state === 'running'),
+    });
+  }
+  return moments;
+}
+
 async function scheduledRun(file: string, at: number, read: ReadRun): Promise<RunHead | null> {
   let run = await read(derivedRunId(file, at));
   for (let number = 1; run !== null && run.autoRetry !== undefined && stateOf(run) === 'failed'; number += 1) {
@@ -302,24 +343,33 @@ export async function momentBefore(
   return found;
 }
 
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Returns a moment of a backfill as JSON. */
+export function momentView({ at, runId, run, state }: BackfillMoment): MomentView {
+  return {
+    scheduledFor: isoTime(at),
+    state,
+    runId: run === null && state === 'left' ? null : runId,
+    status: run?.status ?? null,
+    error: run?.error ?? null,
+    durationMs: run?.durationMs ?? null,
+  };
+}
+
 /** Returns a backfill as JSON. */
 export function backfillView(
-  backfill: Omit<BackfillView, 'from' | 'to' | 'counts' | 'moments'> & Pick<BackfillRange, 'from' | 'to'>,
+  backfill: Pick<BackfillView, 'id' | 'workflow' | 'file' | 'timeZone' | 'every' | 'max' | 'rerun'> &
+    Pick<BackfillRange, 'from' | 'to'>,
   moments: readonly BackfillMoment[],
 ): BackfillView {
   const counts = { done: 0, failed: 0, running: 0, left: 0 };
   for (const { state } of moments) counts[state] += 1;
-  const iso = (at: number) => new Date(at).toISOString();
-  const { id, workflow, file, from, to, every, max, rerun } = backfill;
+  const { id, workflow, file, from, to, timeZone, every, max, rerun } = backfill;
   return {
-    ...{ id, workflow, file, from: iso(from), to: iso(to), every, max, rerun, counts },
-    moments: moments.map(({ at, runId, run, state }) => ({
-      scheduledFor: iso(at),
-      state,
-      runId: run === null && state === 'left' ? null : runId,
-      status: run?.status ?? null,
-      error: run?.error ?? null,
-      durationMs: run?.durationMs ?? null,
-    })),
+    ...{ id, workflow, file, from: isoTime(from), to: isoTime(to), timeZone, every, max, rerun, counts },
+    moments: moments.map(momentView),
   };
 }

@@ -1,9 +1,10 @@
-import type { RunStatus, StoredEvent } from '#core/run/run.ts';
+import type { Param, RunStatus, StoredEvent } from '#core/run/run.ts';
 import type { RunHead } from '#core/summary/summary.ts';
 import type { Workflow } from '#core/workflow.ts';
 import type { LogStream } from '#store/logs.ts';
 import type { Suspensions } from '#store/store.ts';
 import type { FilePiece } from '#system/file-pieces.ts';
+import type { AskedBackfill, BackfillView, Rerun } from './backfill.ts';
 import type { PastRun } from './history/past-run.ts';
 import type { CheckResult } from './workflows/load-workflow.ts';
 import type { WorkflowEditor } from './workflows/workflow-editor.ts';
@@ -137,3 +138,26 @@ export type AttendedRun = { readonly runId: string; readonly look: () => void };
 
 /** A change and its number. */
 export type NumberedChange<Change> = { readonly position: number; readonly change: Change };
+
+/** A request for a backfill of a workflow of a daemon. */
+export type BackfillRequest = AskedBackfill & {
+  readonly max: number;
+  readonly rerun: Rerun;
+  /** Literal data, never evaluated. */
+  readonly params: readonly Param[];
+};
+
+/** The backfills of a daemon. */
+export type ServedBackfills = {
+  /** Returns what a backfill would do. Throws as `begin`, except `busy` and `storage`. */
+  readonly plan: (workflow: Workflow, request: BackfillRequest) => Promise<BackfillView>;
+  /**
+   * Stores a backfill and begins it; resolves when it cannot be lost. An unfinished one with the same id stays as it is.
+   * Throws a `WfError`: `usage`, `invalid-params`, `busy`, `storage`.
+   */
+  readonly begin: (workflow: Workflow, request: BackfillRequest) => Promise<BackfillView>;
+  /** Throws a `WfError` `not-found`. */
+  readonly find: (id: string) => Promise<BackfillView>;
+  /** Starts no more runs of a backfill; those that run continue. Throws a `WfError`: `not-found`, `storage`. */
+  readonly stop: (id: string) => Promise<BackfillView>;
+};

@@ -499,6 +499,8 @@ export type DaemonState = {
   readonly retries: StoredRunIds;
   /** Which runs of an engine are copied. */
   readonly engine: DurableText;
+  /** The backfills. */
+  readonly backfills: DurableText;
   /** The state of the log forwarding of each run. */
   readonly forwarding: RunNotes;
   /** The space where runs are stored; null if it is unknown. */

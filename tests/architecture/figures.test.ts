@@ -35,16 +35,18 @@ const limits: Figures = {
   // And child runs on Temporal: what is read before a run, and what starts, stops and shows them.
   files: 657,
   // And outputs that are too large for the messages of Temporal.
-  lines: 93_240,
+  // And src/daemon/backfills.ts: backfills that a daemon carries out.
+  lines: 93_900,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
-  // And what steps need of their workers.
+  // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.
   importsPerTenFiles: 64,
   // The one of system, with times in time zones.
   // And that of the checks, with artifacts, what is late, and the labels of workers.
   fullestFolder: 17,
   // Of some modules a face is the only importer.
-  singleImporterPercent: 35,
+  // And what wf serve alone loads.
+  singleImporterPercent: 36,
   doors: {
     app: 5,
     client: 6,
@@ -53,7 +55,8 @@ const limits: Figures = {
     // And src/core/selectors.ts, for checks, plans, drawings and workers.
     core: 45,
     // And what receives logs of workers.
-    daemon: 13,
+    // And its backfills.
+    daemon: 14,
     doctor: 2,
     // And what wf workers and wf doctor ask it.
     engine: 9,

@@ -111,7 +111,7 @@ it('checks everything before the first run', () =>
     expect(await refused('w.yaml', ...days('01', '30'), '--every', '* * * * *')).toEqual(
       problem('more than 10000 moments'),
     );
-    expect(await refused('w.yaml', ...days('01', '30'), '--max', '0')).toEqual(problem('--max must be at least 1'));
+    expect(await refused('w.yaml', ...days('01', '30'), '--max', '0')).toEqual(problem('--max must be from 1 to 100'));
     expect(await refused('bare.yaml', ...days('01', '30'))).toEqual(problem('say which with --every'));
     expect(await refused('w.yaml', ...days('01', '30'), '-p', 'NONE=1')).toEqual(problem('NONE'));
     expect(logged(place)).toEqual([]);

@@ -85,6 +85,18 @@ describe('a queue of runs', () => {
     expect(launched).toEqual(['a', 'd', 'b', 'c']);
   });
 
+  it('starts runs of low priority after all others, unless a user puts one first', async () => {
+    const low = { isLow: true };
+    const { queue, launched, end } = queueWith({ running: 1, waiting: 9 }, { x: low, y: low, z: low });
+    for (const runId of ['a', 'x', 'b', 'y', 'z']) queue.add(runId);
+    expect(queue.waiting()).toEqual(['a', 'b', 'x', 'y', 'z']);
+    queue.putFirst('z');
+    queue.add('c');
+    queue.open();
+    for (const runId of ['z', 'a', 'b', 'c', 'x']) await end(runId);
+    expect(launched).toEqual(['z', 'a', 'b', 'c', 'x', 'y']);
+  });
+
   it('starts nothing before it opens and after it closes', () => {
     const { queue, launched } = queueWith({ running: 5, waiting: 5 });
     queue.add('a');

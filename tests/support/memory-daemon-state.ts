@@ -39,6 +39,7 @@ export function createMemoryDaemonState(): DaemonState {
     watched: memoryRunIds(),
     retries: memoryRunIds(),
     engine: memoryText(),
+    backfills: memoryText(),
     forwarding: memoryNotes(),
     space: async () => ({ path: 'memory', totalBytes: totalmem(), freeBytes: freemem() }),
     refusal: () => null,

@@ -3,7 +3,7 @@ import type { Param } from '#core/run/run.ts';
 import { isCalendarDay } from '#core/time-text.ts';
 import { parseParams } from '#language/formats.ts';
 import type { History, PastRun } from '#service/history.ts';
-import type { LiveChanges, LogReceiver, RunFeeds } from '#service/served.ts';
+import type { LiveChanges, LogReceiver, RunFeeds, ServedBackfills } from '#service/served.ts';
 import type { Service } from '#service/service.ts';
 import type { Clock } from '#system/clock.ts';
 import { tryOr, WfError } from '#system/errors.ts';
@@ -39,6 +39,7 @@ export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchL
   readonly queueNamed: (name: string) => { readonly limit: number; readonly waiting: number };
   /** The locks and queues in use. */
   readonly locks: Service['locks'];
+  readonly backfills: ServedBackfills;
   /** Makes a queued run the next one to start; false if it is not queued. */
   readonly putFirst: (runId: string) => boolean;
   /** The scheduled actions between two times, at most `limit`, in the order of time. */

@@ -30,6 +30,7 @@ export function createDaemonState(runsDir: string, processes: Processes): Daemon
     watched: runIdsIn(join(directory, 'watched.json')),
     retries: runIdsIn(join(directory, 'retries.json')),
     engine: durableText(join(directory, 'engine.json')),
+    backfills: durableText(join(directory, 'backfills.json')),
     forwarding: createRunNotes(join(directory, 'forwarding')),
     space: () => readDiskSpace(runsDir),
     refusal: createTrialWrite(directory, Date.now),
