@@ -246,7 +246,7 @@ function neverBegan({ reason, startedAt }: RunHead): boolean {
 }
 
 /** The state of a moment by the status of its run. A run that its preconditions skipped is done. */
-export function stateOf({ status, finishedAt }: Pick<RunHead, 'status' | 'finishedAt'>): MomentState {
+function stateOf({ status, finishedAt }: Pick<RunHead, 'status' | 'finishedAt'>): MomentState {
   if (finishedAt === null) return 'running';
   return status === 'failed' || status === 'canceled' ? 'failed' : 'done';
 }
