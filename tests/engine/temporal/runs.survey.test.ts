@@ -254,11 +254,13 @@ steps:
     const place = mkdtempSync(join(directory, 'guide-'));
     const logs = join(place, 'logs');
     mkdirSync(logs);
-    writeFileSync(join(place, 'logs.token'), 'a-token-of-workers-that-is-long-enough');
+    const token = join(place, 'logs.token');
+    writeFileSync(token, 'a-token-of-workers-that-is-long-enough');
     const played = await play(blocks, place, async (script) => {
       const own = script
         .replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''))
         .replaceAll('/shared/logs', logs)
+        .replaceAll('logs.token', token)
         .replaceAll('https://ops.example.com', 'http://127.0.0.1:1');
       if (/^npm install/.test(own)) return `# ${own}`;
       if (own.startsWith('temporal server')) return `# ${own}`;
