@@ -129,10 +129,9 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
   });
 
   it('are refused for what the engine does not support, before anything is stored', async () => {
-    const { call, cwd } = place('steps: [{name: child, run: other.yaml}]');
-    writeFileSync(join(cwd, 'other.yaml'), 'steps: [{name: a, command: echo}]');
+    const { call, cwd } = place('steps: [{name: a, locks: deploy, command: "true"}]');
     const { code, stderr } = await call('run', 'work.yaml', '--engine', server.url, '--detach');
-    expect({ code, isNamed: stderr.includes('"run" of step "child"') }).toEqual({ code: 2, isNamed: true });
+    expect({ code, isNamed: stderr.includes('"locks" of step "a"') }).toEqual({ code: 2, isNamed: true });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });
 

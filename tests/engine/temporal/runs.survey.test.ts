@@ -216,17 +216,16 @@ steps:
     const text = `
 notify: [{to: webhook, url: "http://127.0.0.1:1/"}]
 steps:
-  - {name: child, run: other.yaml}
+  - {name: alone, locks: deploy, command: "true"}
   - {name: outside, dir: /tmp, command: pwd}
 `;
     const cwd = mkdtempSync(join(directory, 'refused-'));
     writeFileSync(join(cwd, 'work.yaml'), text);
-    writeFileSync(join(cwd, 'other.yaml'), 'steps: [{name: a, command: echo}]');
     const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
     const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
-      error: 'error: the engine does not support "notify", "run" of step "child", "dir" of step "outside"',
+      error: 'error: the engine does not support "notify", "locks" of step "alone", "dir" of step "outside"',
     });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });

@@ -21,7 +21,7 @@ const again = `
 retryPolicy: {limit: 1, intervalSec: 1}
 steps: [{name: a, command: 'false'}]
 `;
-const child = 'steps: [{name: child, run: quick}]';
+const locked = 'steps: [{name: a, locks: deploy, command: "true"}]';
 const tick = `
 schedule: "* * * * *"
 steps: [{name: a, command: echo tick}]
@@ -46,7 +46,7 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     server = await startTemporal(directory);
     worker = await server.worker('one');
     mkdirSync(dags);
-    for (const [name, text] of Object.entries({ quick, deaf, approval, again, child, turn }))
+    for (const [name, text] of Object.entries({ quick, deaf, approval, again, locked, turn }))
       writeFileSync(join(dags, `${name}.yaml`), text);
   });
   afterAll(async () => {
@@ -203,9 +203,9 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
 
   it('refuse a workflow that the engine does not support', async () => {
     const a = await serve('a6');
-    const { status, json } = await start(a, 'child', 'c1');
+    const { status, json } = await start(a, 'locked', 'c1');
     expect(status).toBe(400);
-    expect(json).toMatchObject({ code: 'usage', detail: 'the engine does not support "run" of step "child"' });
+    expect(json).toMatchObject({ code: 'usage', detail: 'the engine does not support "locks" of step "a"' });
     await crash(a);
   });
 
