@@ -128,6 +128,18 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
     expect(journals.map((journal) => journal.includes(`"engine":"${server.url}"`))).toEqual([true, true, true, true]);
   });
 
+  it('of past moments are started once for each', async () => {
+    const { call } = place('schedule: "0 2 * * *"\nsteps: [{name: a, command: echo $WF_SCHEDULED_DATE}]');
+    const fill = (to: string) =>
+      call('backfill', 'work.yaml', '--from', '2026-11-01', '--to', to, '--engine', server.url);
+    expect(await fill('2026-11-03')).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n2 succeeded\n$/) });
+    expect(await fill('2026-11-04')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n3 succeeded \(2 before\)\n$/),
+    });
+    expect((await call('logs', '@latest')).stdout).toBe('[a] 2026-11-03\n');
+  });
+
   it('are refused for what the engine does not support, before anything is stored', async () => {
     const { call, cwd } = place('steps: [{name: a, locks: deploy, command: "true"}]');
     const { code, stderr } = await call('run', 'work.yaml', '--engine', server.url, '--detach');
