@@ -28,7 +28,7 @@ const limits: Figures = {
   // And wf workers and wf doctor --engine, and a signal that ends wf run while its engine is away.
   // And what is late.
   // And src/engine/temporal/workflow/run-queue.ts: queues of runs on Temporal, with their workflow.
-  // And src/engine/temporal/workflow/flights.ts, divided from the workflow of a run, with room for what is being built.
+  // And src/engine/temporal/workflow/flights.ts, divided from the workflow of a run.
   // And src/service/backfill.ts and wf backfill: runs for past moments.
   // And steps that are up to date: their fingerprints, stored and compared, and the hashes of files.
   // And labels of workers: src/core/selectors.ts, their checks, and the slots of a worker.
