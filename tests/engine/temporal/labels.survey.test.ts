@@ -135,4 +135,15 @@ steps: [{name: a, command: echo, workerSelector: {zone: $TOKEN}}]
     expect(await refusal('--labels', 'a=1,b=1,c=1,d=1,e=1')).toContain('--labels takes at most 4 labels');
     expect(existsSync(join(cwd, 'home'))).toBe(false);
   });
+
+  it('that no worker has are named, and waited for', async () => {
+    const { start } = place(`
+params: ZONE=eu
+steps: [{name: first, command: echo}, {name: far, command: echo, workerSelector: {zone: $ZONE}}]
+`);
+    const started = start();
+    await started.until('step "far" waits for a worker with zone=eu: none is connected');
+    await server.worker('eu', { args: ['--labels', 'zone=eu'] });
+    expect((await started.ended).code).toBe(0);
+  });
 });

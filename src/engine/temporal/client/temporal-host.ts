@@ -1,13 +1,15 @@
 import type { Client, Connection, WorkflowHandle } from '@temporalio/client';
-import type { RunState } from '#core/run/run-state.ts';
+import { type RunState, stepState } from '#core/run/run-state.ts';
+import { labelsText, selectingSteps } from '#core/selectors.ts';
+import { expandText } from '#core/words/interpolate.ts';
 import type { RunJournal } from '#store/store.ts';
-import { failedAs, messageOf, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import type { ActiveRun, FailedChild, GivenAnswer, ParentStep, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
 import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
-import { refuseForeign, servingWorkers } from '../workers.ts';
+import { refuseForeign, servesLabels, servingWorkers } from '../workers.ts';
 import { type KnownWorkflowTools, withKnownWorkflows } from './known-workflows.ts';
 import type { DecisionFailure } from './mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
@@ -37,6 +39,8 @@ export type { EngineSettings };
 /** A run that nothing happens in for so long may have no worker. */
 const NO_WORKER_AFTER_MS = 2000;
 const LOOK_AGAIN_MS = 30_000;
+/** A step may need labels at any time. */
+const LOOK_FOR_LABELS_MS = 5000;
 /** A request to stop that the engine has not taken by then ends this process, and not the run. */
 const STOP_PATIENCE_MS = 5000;
 
@@ -227,15 +231,19 @@ class EngineRunInHand {
     this.#watcher({ type: 'run.warned', at, step: null, message, seq: 0 }, this.#copy.shown);
   }
 
-  /** Says so if no worker takes the work. */
+  /** Says so if no worker takes the work: of all steps, or of those that need labels. */
   #lookForWorkers(): () => void {
     const { clock } = this.#tools;
+    const againMs = selectingSteps(this.#run.request.workflow).length === 0 ? LOOK_AGAIN_MS : LOOK_FOR_LABELS_MS;
+    let said = { text: '', at: 0 };
     let cancel = () => {};
     const look = (afterMs: number) => {
       cancel = clock.setTimer(clock.now() + afterMs, () => {
-        void this.#hasWorker().then((has) => {
-          if (!has) this.#warn(`no worker serves the queue "${DEFAULT_QUEUE}" of the engine: start one with wf worker`);
-          look(LOOK_AGAIN_MS);
+        void this.#missingWorkers().then((text) => {
+          const isRepeated = text === said.text && clock.now() - said.at < LOOK_AGAIN_MS;
+          if (text !== '' && !isRepeated) this.#warn(text);
+          if (!isRepeated) said = { text, at: clock.now() };
+          look(againMs);
         });
       });
     };
@@ -243,9 +251,17 @@ class EngineRunInHand {
     return () => cancel();
   }
 
-  async #hasWorker(): Promise<boolean> {
+  /** What the run waits for; empty: it has all workers that it needs now, or the engine does not tell. */
+  async #missingWorkers(): Promise<string> {
     const workers = await servingWorkers(this.#tools.access).catch(() => null);
-    return workers === null || workers.length > 0;
+    if (workers === null) return '';
+    if (workers.length === 0)
+      return `no worker serves the queue "${DEFAULT_QUEUE}" of the engine: start one with wf worker`;
+    const waiting = waitingForLabels(this.#copy.shown);
+    const [missing] = waiting.filter(({ labels }) => !workers.some((worker) => servesLabels(worker, labels)));
+    return missing === undefined
+      ? ''
+      : `step "${missing.step}" waits for a worker with ${missing.labels}: none is connected`;
   }
 
   async #answer(answer: GivenAnswer): Promise<void> {
@@ -299,4 +315,16 @@ class EngineRunInHand {
   #guard(work: Promise<void>): void {
     work.catch((error: unknown) => this.#reject(error));
   }
+}
+
+/** The scheduled steps that need labels, without those whose labels only workers know: variables that are not parameters. */
+function waitingForLabels(run: RunState): readonly { readonly step: string; readonly labels: string }[] {
+  const params = new Map(run.params.map(({ name, value }) => [name, value]));
+  return run.graph.nodes.flatMap(({ name: step, workerSelector }) => {
+    if (workerSelector === undefined || stepState(run, step).status !== 'scheduled') return [];
+    const values = Object.entries(workerSelector).map(([name, template]) => {
+      return [name, tryOr('', () => expandText(template, (variable) => params.get(variable)))] as const;
+    });
+    return values.some(([, value]) => value === '') ? [] : [{ step, labels: labelsText(Object.fromEntries(values)) }];
+  });
 }
