@@ -167,10 +167,13 @@ describe("a project's file", () => {
   });
 
   test.each([
-    ['nope: 1\n', 'known are dags, color, reporter, output, logOutput, strict'],
-    ['prt: 1\n', 'known are dags, color, reporter, output, logOutput, strict'],
+    ['nope: 1\n', 'known are dags, color, reporter, output, logOutput, strict, strictSelectors'],
+    ['prt: 1\n', 'known are dags, color, reporter, output, logOutput, strict, strictSelectors'],
     ['colr: on\n', 'did you mean "color"?'],
-    ['port: 1\n', 'set it in your own config.yaml; a project may set dags, color, reporter, output, logOutput, strict'],
+    [
+      'port: 1\n',
+      'set it in your own config.yaml; a project may set dags, color, reporter, output, logOutput, strict, strictSelectors',
+    ],
   ])('reports only settings that a project may set: %j', async (project, help) => {
     await withWorld({ project }, ({ open }) => {
       expect(open).toThrow(expect.objectContaining({ help }));

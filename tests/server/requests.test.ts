@@ -30,11 +30,12 @@ test('an empty text counts as missing unless it has a meaning', () => {
     params: null,
     runId: null,
     strict: false,
+    force: null,
   });
 });
 
 test('a missing body has no fields', () => {
-  expect(readBody('startRun', undefined)).toEqual({ params: null, runId: null, strict: false });
+  expect(readBody('startRun', undefined)).toEqual({ params: null, runId: null, strict: false, force: null });
 });
 
 test('a form can contain true and false as texts', () => {
@@ -58,13 +59,16 @@ test.each<[string, string, (string | null)?]>([
 test('every whole number of a query has a described limit, up to which it is accepted', () => {
   const operations = Object.values(apiDocument().paths).flatMap((methods) => Object.values(methods));
   const numbers = operations.flatMap(({ operationId: id, parameters = [] }) =>
-    parameters.filter(({ schema }) => schema.type === 'integer').map(({ name, schema }) => ({ id, name, schema })),
+    parameters
+      .filter(({ in: place, schema }) => place === 'query' && schema.type === 'integer')
+      .map(({ name, schema }) => ({ id, name, schema })),
   );
 
   expect(numbers.length).toBeGreaterThan(10);
   for (const { id, name, schema } of numbers) {
     const { minimum = Number.NaN, maximum = Number.NaN } = schema;
-    const read = (value: number) => readQuery(id as keyof typeof queries, query(`${name}=${value}&q=x`));
+    const others = name === 'offset' ? 'q=x&worker=w' : 'q=x&worker=w&offset=0';
+    const read = (value: number) => readQuery(id as keyof typeof queries, query(`${name}=${value}&${others}`));
     expect(read(maximum)).toMatchObject({ [name]: maximum });
     expect(() => read(maximum + 1)).toThrow(`"${name}" must be a whole number from ${minimum} to ${maximum}`);
   }
@@ -78,7 +82,7 @@ test('the error names a missing parameter or the range of a number', () => {
   expect(() => readQuery('listRuns', query('limit=0'))).toThrow('"limit" must be a whole number from 1 to 500');
 });
 
-const help = 'fields: params, runId, strict';
+const help = 'fields: params, runId, strict, force';
 
 test.each<[unknown, string, (string | null)?]>([
   [[], 'the body must be an object'],
