@@ -144,11 +144,15 @@ function refusalOf(cause: unknown, namespace: string): WfError {
     : new WfError('unreachable', `the engine refused: ${messageOf(cause)}`, { cause });
 }
 
-/** Handles the error of an engine that does not know a run, or no longer runs it. */
+/**
+ * Handles the error of an engine that does not know a run, or no longer runs it. One that does not know its namespace, as a
+ * server that has just started may say, knows nothing about the run.
+ */
 export function ifGone<T>(otherwise: T): (error: unknown) => T {
   return (error) => {
     const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-    if (Number(code) === 5 || name === 'WorkflowNotFoundError') return otherwise;
+    const isUnknown = Number(code) === 5 || name === 'WorkflowNotFoundError';
+    if (isUnknown && !/namespace .*not found/i.test(messageOf(error))) return otherwise;
     throw error;
   };
 }

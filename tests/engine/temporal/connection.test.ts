@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { interceptorsOf, packages } from '#engine/temporal/connection.ts';
+import { ifGone, interceptorsOf, packages } from '#engine/temporal/connection.ts';
 import { closedPort } from '../../support/http-server.ts';
 
 it('calls that begin or are repeated after the connection was closed fail, and nothing is thrown', async () => {
@@ -22,4 +22,11 @@ it('calls that begin or are repeated after the connection was closed fail, and n
   } finally {
     process.off('uncaughtExceptionMonitor', onThrown);
   }
+});
+
+it('a run is gone if the engine does not know it, not if the engine does not know its namespace', () => {
+  const gone = Object.assign(new Error('5 NOT_FOUND: workflow not found for ID: namespace-1'), { code: 5 });
+  expect(ifGone('gone')(gone)).toBe('gone');
+  const starting = Object.assign(new Error('5 NOT_FOUND: Namespace default is not found.'), { code: 5 });
+  expect(() => ifGone('gone')(starting)).toThrow(starting);
 });
