@@ -12,7 +12,7 @@ import { daemonUrl } from '../../support/daemon.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, type StartedWorker, startTemporal } from '../../support/temporal.ts';
 import { guardOf, notedScript, processesOf, readNotes } from '../../support/temporal-chaos.ts';
-import { startWf } from '../../support/wf.ts';
+import { type RunningWf, startWf } from '../../support/wf.ts';
 
 /** `npm run chaos` asks for the long one. */
 const isFull = process.env['WF_CHAOS'] === 'full';
@@ -57,13 +57,19 @@ describeWith('temporal', hasTemporal, `${RUNS} runs on Temporal under ${KILLS} k
     const host = await openEngineHost(config, { url: server.url, keepHistory: true });
 
     // A daemon copies the runs too.
-    const serve = async () => {
+    const serve = async (tries = 20): Promise<RunningWf> => {
       const home = { HOME: directory, WF_HOME: join(directory, 'daemon') };
       const args = ['serve', '--port', '0', '--dags', notes, '--engine', server.url];
       const process = startWf(args, { cwd: directory, env: home, mergesErrors: true });
       onTestFinished(() => process.kill('SIGKILL'));
-      await daemonUrl(process);
-      return process;
+      const problem = await daemonUrl(process).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (problem === null) return process;
+      // It exits if the server, which was killed too, does not answer yet; then it is started again.
+      if ((await process.ended).code === 2 && tries > 0) return serve(tries - 1);
+      throw problem;
     };
     let daemon = await serve();
 
