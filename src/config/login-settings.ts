@@ -58,7 +58,7 @@ export function basicLogin(read: ReadSetting): BasicLogin | null {
 
 const MIN_TOKEN_LENGTH = 16;
 
-/** The token with which workers store logs in a daemon; null if there is none. Throws a `WfError` `usage` for a short one. */
+/** The token with which workers store logs in a daemon; null: it is not set. Throws a `WfError` `usage` for a short one. */
 export function readLogStoreToken(read: ReadSetting): string | null {
   const token = secret(read, 'engineLogsToken', 'engineLogsTokenFile');
   if (token === null || (token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token))) return token;

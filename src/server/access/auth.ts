@@ -76,7 +76,7 @@ export function createGuard({ login, workers, tries, sessions, clientOf, basePat
       if (workers === null)
         throw unauthorized('this daemon stores no logs of workers: it has no engineLogsToken', request);
       const verdict = workers.check(request.headers.authorization);
-      // The session of a browser is none of a worker.
+      // A worker has a token: the session of a browser does not count.
       if (verdict.kind === 'missing') throw unauthorized('the token of workers is required', request);
       if (verdict.kind !== 'allowed') judge(request, verdict);
     },

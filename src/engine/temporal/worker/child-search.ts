@@ -12,7 +12,7 @@ import type { ChildEnd, ChildStart } from '../protocol.ts';
 /** How a worker finds the parameters of a child run, and an id for it. */
 export type ChildSearch = Pick<LocalEngineOptions, 'findSubworkflow' | 'newRunId'>;
 
-/** Evaluates the child run that an attempt asks for, and reports its start; or why there is none. */
+/** Evaluates the child run of an attempt. Returns how to start it, or why it cannot start. */
 export async function findChild(
   asked: SubworkflowRequest,
   attempt: Attempt,

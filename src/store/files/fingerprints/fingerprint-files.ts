@@ -88,7 +88,7 @@ function nameOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Null if there is none. */
+/** Returns the stored success of a step; null: none is stored. */
 function readSuccess(path: string, file: string, step: string): Written | 'damaged' | null {
   const bytes = ifThere(() => readFileSync(path));
   if (bytes === null) return null;
