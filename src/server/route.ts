@@ -141,7 +141,7 @@ function queryValue(texts: readonly string[], schema: RequestSchema): unknown {
 /** Forms contain texts. */
 function fieldValue(value: unknown, schema: RequestSchema): unknown {
   if (value === null || (value === '' && schema['x-may-be-empty'] !== true)) return undefined;
-  const isFlag = typesOf(schema).join() === 'boolean';
+  const isFlag = [schema, ...(schema.anyOf ?? [])].some((each) => typesOf(each).join() === 'boolean');
   return isFlag && (value === 'true' || value === 'false') ? value === 'true' : value;
 }
 

@@ -50,6 +50,7 @@ describeWith('chromium', browserPath !== null, 'the page without a mouse, and on
       await expect.poll(() => stepOf(page)).toBe('beside');
       await page.keyboard.press('p');
       await expect.poll(() => stepOf(page)).toBe('broken');
+      await page.locator('.attempts button').first().waitFor();
       await page.keyboard.press('[');
       await expect.poll(() => new URL(page.url()).searchParams.get('attempt')).toBe('1');
       await page.keyboard.press('5');

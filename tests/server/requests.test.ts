@@ -41,6 +41,8 @@ test('a missing body has no fields', () => {
 test('a form can contain true and false as texts', () => {
   expect(readBody('retryRun', { useFile: 'true', strict: 'false' })).toMatchObject({ useFile: true, strict: false });
   expect(readBody('suspendWorkflow', { suspended: 'false' })).toEqual({ suspended: false, until: null });
+  expect(readBody('startRun', { force: 'false' })).toMatchObject({ force: false });
+  expect(readBody('startRun', { force: 'build' })).toMatchObject({ force: 'build' });
 });
 
 test.each<[string, string, (string | null)?]>([
@@ -92,6 +94,7 @@ test.each<[unknown, string, (string | null)?]>([
   [JSON.parse('{"__proto__": 1}'), 'there is no field "__proto__"', help],
   [{ runId: 5 }, '"runId" must be a text'],
   [{ strict: 'yes' }, '"strict" must be true or false'],
+  [{ force: 5 }, '"force" must be true or false, the name of a step, or a list of names'],
   [{ params: 5 }, '"params" must be a text, a list or a map'],
   [{ params: ['A=1', 5] }, '"params[1]" must be a text, or have "name" and "value"'],
   [{ params: [{ name: 'A' }] }, '"params[0]" must be a text, or have "name" and "value"'],

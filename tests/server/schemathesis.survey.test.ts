@@ -8,6 +8,7 @@ import { describeWith, isInstalled } from '../support/require.ts';
 
 const files = {
   'etl.yaml': `
+schedule: "0 3 * * *"
 params: DAY=yesterday
 steps:
   - { name: extract, command: echo 42, output: ROWS }

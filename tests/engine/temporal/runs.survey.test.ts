@@ -265,12 +265,23 @@ steps:
       if (own.startsWith('temporal server')) return `# ${own}`;
       // Workers and daemons serve until they are stopped.
       return own
-        .replace(/^wf worker .*$/m, (line) => `timeout --preserve-status 15 ${line} --name guide --drain 1`)
-        .replace(/^wf serve.*$/m, (line) => `timeout --preserve-status 15 ${line.replace('9000', '0')}`);
+        .replace(/^wf worker .*$/m, (line) => stoppedOnceReady(`${line} --name guide --drain 1`))
+        .replace(/^wf serve.*$/m, (line) => stoppedOnceReady(line.replace('9000', '0')));
     });
     expect(played.map(({ code, exit }) => [code, exit]).filter(([code, exit]) => code !== exit)).toEqual([]);
     expect(played.map(({ printed }) => printed).join('')).toContain('trained for 3 epochs, prepared on');
   });
+
+  /** A script that starts a command, stops it when it serves, and has its output and exit code. */
+  function stoppedOnceReady(command: string): string {
+    return `
+${command} >served 2>&1 & pid=$! code=0
+until grep -q ' serves ' served || ! kill -0 $pid; do sleep 0.1; done
+kill -TERM $pid || true
+wait $pid || code=$?
+cat served
+[ $code -eq 0 ] || exit $code`;
+  }
 
   /** Resolves when a program of a step has made a file on a worker. */
   function madeOnWorker(name: string): Promise<void> {

@@ -38,13 +38,14 @@ export async function workerCommand(options: WorkerOptions, { err }: Console): P
   const worker = await startWorker(config, own);
   const offered = [labels, ...serves].map(labelsText).filter((text) => text !== '');
   const where = `${config.settings.read('engine').value}${offered.length === 0 ? '' : ` for ${offered.join(' and ')}`}`;
-  report(`worker ${worker.name} serves ${where}, ${slots} steps at once`);
   const stop = () => {
     report('stopping: running steps may end; a second signal ends them');
     worker.stop();
   };
+  // Before the message, after which a supervisor may stop the worker at any time.
   process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
+    report(`worker ${worker.name} serves ${where}, ${slots} steps at once`);
     await worker.stopped;
   } finally {
     process.off('SIGTERM', stop).off('SIGINT', stop);

@@ -18,7 +18,8 @@ export const startRun: V2Handler = async ({ params: { name = '' }, body }, parts
 };
 
 function forceOf(force: Bodies['startRun']['force']): Pick<StartOrder, 'force'> {
-  if (Array.isArray(force)) return { force };
+  if (typeof force === 'object' && force !== null) return { force };
+  if (typeof force === 'string') return { force: [force] };
   return force ? { force: 'all' } : {};
 }
 
