@@ -6,7 +6,7 @@ import type { Config } from '#config/config.ts';
 import { readLogStoreToken } from '#config/part-settings.ts';
 import type { Labels } from '#core/selectors.ts';
 import type { Check } from '#doctor/machine.ts';
-import type { WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
+import type { FitCheck, WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
 import type { EngineWorker, LogTarget } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
@@ -21,7 +21,7 @@ import { engineSettings, logStoreDirectory, lostAfterMs } from './remote-app.ts'
 import { queueSizes } from './run-store.ts';
 import { knownWorkflowTools } from './subworkflows.ts';
 
-export type { TemporalHost, WorkerReport };
+export type { FitCheck, TemporalHost, WorkerReport };
 
 const processes = { moment: processMoment, find: findRunProcesses, end: endProcesses };
 
@@ -45,6 +45,13 @@ export async function openEngineHost(
 export async function readWorkers(config: Config): Promise<readonly WorkerReport[]> {
   const { listWorkers } = await import('#engine/temporal/client/inspect-engine.ts');
   return listWorkers(engineSettings(config, config.settings.read('engine').value));
+}
+
+/** Returns what checks workflows against the engine of the settings, see `createFitCheck`. */
+export async function openFitCheck(config: Config): Promise<FitCheck> {
+  const { createFitCheck } = await import('#engine/temporal/client/inspect-engine.ts');
+  const settings = engineSettings(config, config.settings.read('engine').value);
+  return createFitCheck(settings, knownWorkflowTools(config, () => createPast(config).history).load);
 }
 
 /** Checks the engine of the settings for `wf doctor`; changes nothing. */

@@ -26,6 +26,34 @@ export type Plan = {
   readonly handlers: readonly PlannedStep[];
   /** The reason why no step would run; null: the workflow's preconditions are met, or known only during a run. */
   readonly skipped: string | null;
+  /** With an engine: whether it can carry out the run. */
+  readonly engine?: EngineFit;
+};
+
+/** What a run of a workflow needs of an engine, and what the engine has. */
+export type EngineFit = {
+  readonly url: string;
+  /** Why the engine refuses the run before it starts; empty: it takes it. */
+  readonly refusals: readonly EngineRefusal[];
+  /** The workers that it needs, the others of its child runs included; first those for steps without labels. */
+  readonly workers: readonly NeededWorkers[];
+  /** The queues of runs in which it waits for a slot. */
+  readonly queues: readonly string[];
+  /** Why the connected workers are not known, or cannot execute the run; null if they can. */
+  readonly problem: string | null;
+};
+
+/** `step`: null if it concerns the workflow. */
+export type EngineRefusal = { readonly step: string | null; readonly message: string; readonly help: string | null };
+
+/** Workers with the same labels. */
+export type NeededWorkers = {
+  /** In one line: `gpu=true,os=linux`; empty: any worker. Variables that only a run knows are as in the file. */
+  readonly labels: string;
+  /** The steps and handlers that need them; empty for any worker. Those of child runs as `WORKFLOW: STEP`. */
+  readonly steps: readonly string[];
+  /** The connected workers with these labels, by their names; null: that is not known before a run. */
+  readonly connected: readonly string[] | null;
 };
 
 /** A dotenv file of a plan. */

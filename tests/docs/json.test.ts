@@ -169,7 +169,7 @@ ${outputs.map(([command, schema]) => `| \`${command} --json\` | ${place(schema)}
 
 \`wf stop --all --json\` prints a list of runs, as \`wf history\` does.
 
-\`wf validate\` exits with 2 if a file is invalid, \`wf gc\` with 2 if a run could not be removed, \`wf notify\` with 1 if a
+\`wf validate\` exits with 2 if a file is invalid, \`wf dry\` if the engine refuses the run, \`wf gc\` with 2 if a run could not be removed, \`wf notify\` with 1 if a
 notification was not sent, and \`wf run\` with the [exit code](exit-codes.md) of the run. All other commands here exit with 0
 whatever they print.
 `;
@@ -186,7 +186,7 @@ function sections(name: string): string {
   const schema = schemas[name] ?? {};
   const link = (ref: string) => {
     const [file, part] = ref.split('#/$defs/');
-    const title = file === '' ? heading(name, part ?? '') : (schemas[ref]?.title ?? ref);
+    const title = part === undefined ? (schemas[ref]?.title ?? ref) : heading(file || name, part);
     return `[${title}](#${anchor(title)})`;
   };
   const parts = Object.entries(schema.$defs ?? {}).map(([part, found]) => body(heading(name, part), found, link));

@@ -39,7 +39,7 @@ export const addInit: AddCommand = (program, console) => {
 
 /** `wf validate`. */
 export const addValidate: AddCommand = (program, console, setExitCode) => {
-  withCommon(program.command('validate').alias('lint'))
+  withEngine(withCommon(program.command('validate').alias('lint')))
     .argument(
       '[file...]',
       'workflow files or directories, names, or - for standard input; default: the workflows directory',

@@ -12,6 +12,7 @@ import {
   withAny,
   withClientSettings,
   withCommon,
+  withEngine,
   withEngineRuns,
   withLocalOnly,
   withParameters,
@@ -74,7 +75,7 @@ function withoutWorkflow<Options extends { readonly force?: true | readonly stri
 
 /** `wf dry`. */
 export const addDry: AddCommand = (program, console, setExitCode, words) => {
-  withPart(withWorkflow(program.command('dry')))
+  withEngine(withPart(withWorkflow(program.command('dry'))))
     .description('print the plan of a run without running it')
     .option('--for <time>', 'the scheduled moment of the run; default: now')
     .option('--json', 'print JSON')

@@ -82,6 +82,24 @@ export async function connectClient(settings: EngineSettings): Promise<EngineAcc
   return admitted(connection, namespace, settings);
 }
 
+/** Connects for one use. Throws a `WfError`: `usage`, `unreachable`. */
+export async function using<T>(
+  settings: EngineSettings,
+  use: (access: EngineAccess<Connection>) => Promise<T>,
+): Promise<T> {
+  const access = await connectClient(settings);
+  try {
+    return await use(access);
+  } catch (error) {
+    if (error instanceof WfError) throw error;
+    throw new WfError('unreachable', `the engine ${settings.url} does not answer: ${messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await access.connection.close();
+  }
+}
+
 /** Connects a worker. Throws as `connectClient`. */
 export async function connectWorker(settings: EngineSettings): Promise<EngineAccess<NativeConnection>> {
   const { NativeConnection } = await packages.worker();

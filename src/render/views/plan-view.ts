@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { staleSummary } from '#core/fingerprint.ts';
-import type { Plan, PlannedCache, PlannedStep } from '#core/plan.ts';
+import type { EngineFit, NeededWorkers, Plan, PlannedCache, PlannedStep } from '#core/plan.ts';
 import type { Param } from '#core/run/run.ts';
 import type { Terminal } from '../reporters/reporter.ts';
 import { columnsOf } from '../text/pack-lines.ts';
@@ -54,11 +54,33 @@ export function renderPlan(
     ...(plan.limits ?? []).flatMap((limit) => row('limit', limit)),
     ...(plan.locks === undefined ? [] : row('holds', plan.locks)),
     ...(dir === '' ? [] : row('dir', dir)),
+    ...(plan.engine === undefined ? [] : fitLines(plan.engine)).flatMap((line) => row('engine', line)),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.flatMap(stepLines)]),
     ...(plan.handlers.length === 0 ? [] : ['', colors.cyan('handlers')]),
     ...plan.handlers.flatMap(({ name }) => stepLines(name)),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** What a run needs of an engine, and whether the engine has it: a line for each. */
+export function fitLines({ url, refusals, workers, queues, problem }: EngineFit): readonly string[] {
+  return [
+    problem === null ? url : problem.includes(url) ? problem : `${url}: ${problem}`,
+    ...refusals.map(({ message, help }) => `refused: ${message}${help === null ? '' : ` (${help})`}`),
+    ...workers.map((needed) => `${neededText(needed)}: ${connectedText(needed, problem)}`),
+    ...queues.map((queue) => `waits for a slot of queue "${queue}"`),
+  ];
+}
+
+/** The labels of workers with the steps that need them: `any worker`, `workers with gpu=true for "train"`. */
+export function neededText({ labels, steps }: NeededWorkers): string {
+  if (labels === '') return 'any worker';
+  return `workers with ${labels} for ${steps.map((step) => `"${step}"`).join(', ')}`;
+}
+
+function connectedText({ connected }: NeededWorkers, problem: string | null): string {
+  if (connected === null) return problem === null ? 'known when the run starts' : 'not known';
+  return connected.length === 0 ? 'none is connected' : connected.join(', ');
 }
 
 /** The command line by line, notes behind its last line if they fit, else below, and the values of its variables. */

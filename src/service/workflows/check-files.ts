@@ -1,5 +1,6 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { given } from '#core/data/collections.ts';
+import type { Workflow } from '#core/workflow.ts';
 import type { Diagnostic, Source } from '#language/diagnostic.ts';
 import { parseDotenv } from '#language/formats.ts';
 import { type LoadRequest, type LoadResult, loadWorkflow } from '#language/load.ts';
@@ -11,6 +12,8 @@ import { readWorkflow, type WorkflowDirectories, type WorkflowReference } from '
 /** Whether a file is valid, with its diagnostics. */
 export type CheckedFile = {
   readonly valid: boolean;
+  /** Null: it is invalid, or a base configuration. */
+  readonly workflow: Workflow | null;
   readonly form?: LoadResult['form'];
   readonly diagnostics: readonly Diagnostic[];
   /** Warnings that the file silences. */
@@ -56,7 +59,7 @@ export function checkFile(
   const { workflow, diagnostics, form, ignored = [], sources } = readWorkflow(reference, directories, checks);
   if (base !== null && diagnostics.some(({ code }) => code === 'no-steps')) return checkBase(base);
   const checked = { diagnostics: withDotenvHelp(diagnostics), ignored, sources };
-  return { valid: workflow !== null, ...given({ form }), ...checked };
+  return { valid: workflow !== null, workflow, ...given({ form }), ...checked };
 }
 
 /** Names the file `.env` beside a file in the warning about a variable that only `.env` sets: it is not read by itself. */
@@ -86,5 +89,5 @@ function baseNamed(name: string, { cwd, base }: WorkflowDirectories): string | n
 function checkBase(base: string): CheckedFile {
   const text = 'steps: [{name: step, command: "true"}]';
   const { workflow, diagnostics, ignored = [], sources } = loadWorkflow({ text, file: null, dir: dirname(base), base });
-  return { valid: workflow !== null, diagnostics, ignored, sources };
+  return { valid: workflow !== null, workflow: null, diagnostics, ignored, sources };
 }

@@ -203,7 +203,10 @@ function toldOf(error: unknown): LoadResult {
   return { workflow: null, sources: [], diagnostics: [unreadable(error)] };
 }
 
-/** Creates the diagnostic for a file that cannot be read. */
-export function unreadable({ message, help }: WfError, code = 'unreadable'): LoadResult['diagnostics'][number] {
+/** Creates a diagnostic for a file as a whole: that it cannot be read, or another one. */
+export function unreadable(
+  { message, help }: Pick<WfError, 'message' | 'help'>,
+  code = 'unreadable',
+): LoadResult['diagnostics'][number] {
   return { severity: 'error', code, message, position: null, label: '', related: [], importedFrom: [], help };
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { workflowDirectories } from '#config/config.ts';
+import { given } from '#core/data/collections.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 import { diagnosticJson, type GraphFormat } from '#render/data-views.ts';
 import { escapeControls } from '#render/text.ts';
@@ -12,11 +13,13 @@ import {
   unreadable,
   type WorkflowDirectories,
 } from '#service/workflows.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
+import type { Checked } from './engine-fit.ts';
 
 type ValidateOptions = CommonOptions & {
   readonly names: readonly string[];
@@ -27,8 +30,6 @@ type ValidateOptions = CommonOptions & {
   readonly verbose?: true;
 };
 
-type Checked = CheckedFile & { readonly file: string };
-
 /** Prints every problem of files and directories, by default of the workflows directory. Exit code 2 if one is invalid. */
 export async function validateCommand(options: ValidateOptions, console: Console): Promise<number> {
   const config = configFor(options);
@@ -36,10 +37,12 @@ export async function validateCommand(options: ValidateOptions, console: Console
   const names = filesToCheck(options.names, directories);
   const pools = config.settings.read('pools').value;
   const checks = { environment: Object.keys(process.env), isStrict: options.strict === true, pools };
-  const checked = names.map((name): Checked => {
-    const { ignored, ...read } = readOrPrint(name, directories, checks);
-    return { file: name, ...read, ignored: options.verbose ? ignored : [] };
+  const read = names.map((name): Checked => {
+    const { ignored, ...file } = readOrPrint(name, directories, checks);
+    return { file: name, ...file, ignored: options.verbose ? ignored : [] };
   });
+  const isLocal = config.settings.read('engine').value === LOCAL_ENGINE;
+  const checked = isLocal ? read : await (await import('./engine-fit.ts')).withFit(read, config);
   await print(checked, options.json ? 'json' : options.format, console);
   return checked.every(({ valid }) => valid) ? exitCodes.succeeded : exitCodes.unusable;
 }
@@ -54,7 +57,8 @@ function readOrPrint(
     return checkFile(workflowReference(name), directories, checks);
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
-    return { valid: false, diagnostics: [unreadable(error, error.code)], ignored: [], sources: [] };
+    const diagnostics = [unreadable(error, error.code)];
+    return { valid: false, workflow: null, diagnostics, ignored: [], sources: [] };
   }
 }
 
@@ -63,12 +67,13 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
   const all = once(checked.flatMap((file) => file.diagnostics.map((diagnostic) => inItsFile(diagnostic, file))));
   switch (format) {
     case 'json': {
-      const files = checked.map(({ file, valid, form, diagnostics, ignored }) => ({
+      const files = checked.map(({ file, valid, form, diagnostics, ignored, engine }) => ({
         file,
         valid,
         ...(form === undefined ? {} : { form }),
         diagnostics: diagnostics.map(diagnosticJson),
         ...(ignored.length === 0 ? {} : { ignored: ignored.map(diagnosticJson) }),
+        ...given({ engine }),
       }));
       console.out.write(`${JSON.stringify({ files }, null, 2)}\n`);
       break;
@@ -82,10 +87,14 @@ async function print(checked: readonly Checked[], format: ValidateOptions['forma
       if (all.length > 0) console.err.write(renderDiagnostics(all, sources, { color, unicode, cwd: process.cwd() }));
       // Where both streams go to one file, the diagnostics come first.
       await console.err.drained();
-      for (const { file, valid, form, ignored } of checked) {
+      const { fitLines } = checked.some(({ engine }) => engine) ? await views.plan() : { fitLines: () => [] };
+      for (const { file, valid, form, ignored, engine } of checked) {
         const ofForm = form === undefined ? '' : ' (Dagu 2.15 form)';
         for (const line of ignored.map(ignoredLine)) console.out.write(`${escapeControls(line)}\n`);
         if (valid) console.out.write(`${escapeControls(file)}: valid${ofForm}\n`);
+        if (valid && engine !== undefined) {
+          for (const line of fitLines(engine)) console.out.write(`  ${escapeControls(line)}\n`);
+        }
       }
       break;
     }

@@ -5,6 +5,7 @@ import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
 import type { FingerprintStore } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
+import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
@@ -31,7 +32,11 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const moment = options.for === undefined ? null : { scheduledFor: timeOption('--for', options.for, workflow) };
   const fingerprints = await storedFingerprints(workflow, config);
   const request = { workflow, sources, params, envFiles, ...given({ selection, moment, fingerprints }) };
-  const plan = await planRun(request, config.processEnv, systemClock.now());
+  const planned = await planRun(request, config.processEnv, systemClock.now());
+  const isLocal = config.settings.read('engine').value === LOCAL_ENGINE;
+  const checkFit = isLocal ? null : await (await import('#app/engine-app.ts')).openFitCheck(config);
+  const engine = await checkFit?.({ workflow, sources, params: planned.params, variables: planned.env });
+  const plan = { ...planned, ...given({ engine }) };
   if (warnings.length > 0) {
     const { printWarnings } = await import('../../run/foreground.ts');
     await printWarnings({ warnings, sources }, 'plain', console);
@@ -42,7 +47,7 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
     const { renderPlan } = await views.plan();
     console.out.write(renderPlan(plan, console.outTerminal));
   }
-  return exitCodes.succeeded;
+  return plan.engine === undefined || plan.engine.refusals.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
 }
 
 /** The fingerprints of a workflow, some of whose steps have `sources`; null without any. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
-import { messageOf, WfError } from '#system/errors.ts';
-import { connectClient, type EngineAccess, type EngineSettings } from '../connection.ts';
+import { WfError } from '#system/errors.ts';
+import { type EngineAccess, type EngineSettings, using } from '../connection.ts';
 import { DEFAULT_QUEUE } from '../protocol.ts';
 import { refuseForeign, servingWorkers, type WorkerReport, workerReports } from '../workers.ts';
 
+export { createFitCheck, type FitCheck } from './engine-fit.ts';
 export type { WorkerReport };
 
 /** The result of one check, as `wf doctor` prints it. `detail`: one line; `help`: how to fix the problem. */
@@ -38,20 +39,6 @@ export async function inspectEngine(settings: EngineSettings, version: string): 
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return [failed('engine', error.message, error.help ?? 'check the address')];
-  }
-}
-
-async function using<T>(settings: EngineSettings, use: (access: EngineAccess<Connection>) => Promise<T>): Promise<T> {
-  const access = await connectClient(settings);
-  try {
-    return await use(access);
-  } catch (error) {
-    if (error instanceof WfError) throw error;
-    throw new WfError('unreachable', `the engine ${settings.url} does not answer: ${messageOf(error)}`, {
-      cause: error,
-    });
-  } finally {
-    await access.connection.close();
   }
 }
 

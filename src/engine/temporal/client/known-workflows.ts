@@ -35,6 +35,22 @@ export async function withKnownWorkflows(request: RunRequest, tools: KnownWorkfl
   return { ...request, known };
 }
 
+/**
+ * The workflows that a run can execute, the one that was asked for first, each with the variables that nothing has to be
+ * evaluated for. Throws as `withKnownWorkflows`.
+ */
+export async function reachableWorkflows(
+  asked: ChildWorkflow & Pick<RunRequest, 'params'>,
+  load: LoadSubworkflow,
+): Promise<readonly { readonly workflow: Workflow; readonly known: Readonly<Record<string, string>> }[]> {
+  const reading = new Reading(load);
+  await reading.read(asked, asked.params);
+  return reading.all.map((workflow, index) => ({
+    workflow,
+    known: knownVariables(workflow, index === 0 ? asked.params : []),
+  }));
+}
+
 function runsOthers(workflow: Workflow): boolean {
   return allSteps(workflow).some(({ executor }) => executor.type === 'workflow');
 }
@@ -52,6 +68,10 @@ class Reading {
 
   get known(): KnownWorkflows {
     return { names: this.#names, workflows: this.#files };
+  }
+
+  get all(): readonly Workflow[] {
+    return [...this.#all.values()];
   }
 
   workflowOf(file: string | null): Workflow | undefined {

@@ -1,24 +1,49 @@
 import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 
-/** A key of a workflow that the engine does not support, and its step. */
-type Found = { readonly key: string; readonly step: string | null };
+/** A key of a workflow that the engine does not support, its step (null: the workflow), and what to do instead. */
+export type Unsupported = { readonly key: string; readonly step: string | null; readonly help: string };
 
 /**
  * Refuses a workflow with keys that the engine does not support, before its run starts. Throws a `WfError` `usage` that
  * names each key and its step. `isChild`: the workflow is not the one that was asked for, and is named too.
  */
 export function refuseUnsupported(workflow: Workflow, isChild = false): void {
-  const found = [...ofWorkflow(workflow), ...allSteps(workflow).flatMap((step) => ofStep(step))];
+  const found = unsupportedIn(workflow);
   if (found.length === 0) return;
-  const names = found.map(({ key, step }) => (step === null ? `"${key}"` : `"${key}" of step "${step}"`));
+  const names = found.map(unsupportedName);
   const where = isChild ? ` of workflow "${workflow.name}"` : '';
   throw new WfError('usage', `the engine does not support ${names.join(', ')}${where}`, {
     help: 'leave these out, or run the file without --engine',
   });
 }
 
-function ofWorkflow(workflow: Workflow): readonly Found[] {
+/** The key with its step, for a message. */
+export function unsupportedName({ key, step }: Pick<Unsupported, 'key' | 'step'>): string {
+  return step === null ? `"${key}"` : `"${key}" of step "${step}"`;
+}
+
+/** The keys of a workflow that the engine does not support. */
+export function unsupportedIn(workflow: Workflow): readonly Unsupported[] {
+  return [...ofWorkflow(workflow), ...allSteps(workflow).flatMap((step) => ofStep(step))];
+}
+
+const WITHOUT = 'run the file without --engine';
+/** What to do instead, as the guide has it. */
+const HELP = {
+  notify: 'use a handler with a mail or http step',
+  mailOn: 'use a handler with a mail or http step',
+  container: WITHOUT,
+  locks: 'use a queue: its limit holds for all machines',
+  dir: 'a run has a private directory on each worker: use an image, or a program of the machine',
+  service: WITHOUT,
+  stream: 'use "output" of the other step',
+  leaveBackground: 'leave it out',
+  artifacts: 'use a step that uploads its files',
+  sources: 'an attempt has no files of earlier runs: let the command check what is up to date',
+};
+
+function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
   const { notify = [], mailOn, smtp, container, file, dir, locks } = workflow;
   const keys = [
     notify.length > 0 && 'notify',
@@ -28,21 +53,23 @@ function ofWorkflow(workflow: Workflow): readonly Found[] {
     container !== undefined && 'container',
     locks !== undefined && 'locks',
     file !== null && !file.startsWith(`${dir}/`) && 'dir',
-  ];
-  return keys.flatMap((key) => (key === false ? [] : [{ key, step: null }]));
+  ] as const;
+  return keys.flatMap((key) => (key === false ? [] : [{ key, step: null, help: HELP[key] }]));
 }
 
-function ofStep(step: Step): readonly Found[] {
+function ofStep(step: Step): readonly Unsupported[] {
   const { name, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, upToDate } = step;
   const keys = [
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
-    ...namedStreams.map((stream) => `\${${name}.${stream}}`),
     (mailOn.failure || mailOn.success) && 'mailOn',
     leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
     artifacts !== undefined && 'artifacts',
     upToDate !== undefined && 'sources',
+  ] as const;
+  return [
+    ...namedStreams.map((stream) => ({ key: `\${${name}.${stream}}`, step: name, help: HELP.stream })),
+    ...keys.flatMap((key) => (key === false ? [] : [{ key, step: name, help: HELP[key] }])),
   ];
-  return keys.flatMap((key) => (key === false ? [] : [{ key, step: name }]));
 }
