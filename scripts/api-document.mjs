@@ -166,7 +166,10 @@ function formSchema({ properties = {}, required = [], additionalProperties, anyO
 function formField({ type, anyOf = [], enum: words, const: word, description, minLength, pattern }, isRequired) {
   const about = description === undefined ? {} : { description };
   const types = [type ?? [], ...anyOf.map((each) => each.type)].flat();
-  const known = words ?? (word === undefined ? null : [word]) ?? (types[0] === 'boolean' ? [true, false] : null);
+  const known =
+    words ??
+    (word === undefined ? null : [word]) ??
+    (types.includes('string') || types[0] !== 'boolean' ? null : [true, false]);
   if (known !== null) {
     const texts = [...known.filter((each) => each !== null).map(String), ...(isRequired ? [] : [''])];
     return { ...about, type: 'string', enum: [...new Set(texts)] };

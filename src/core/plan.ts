@@ -19,6 +19,8 @@ export type Plan = {
   readonly limits?: readonly string[];
   /** The locks of the run in one line; absent if it has none. */
   readonly locks?: string;
+  /** When the run is late: `30m00s after its start, or at 06:30`; absent: never. */
+  readonly late?: string;
   /** Names of the steps that may run at the same time, by wave. */
   readonly waves: readonly (readonly string[])[];
   readonly steps: readonly PlannedStep[];

@@ -34,11 +34,13 @@ const limits: Figures = {
   // And labels of workers: src/core/selectors.ts, their checks, and the slots of a worker.
   // And child runs on Temporal: what is read before a run, and what starts, stops and shows them.
   // And what a file needs of an engine, for wf dry and wf validate.
-  files: 661,
+  // And the dialog of a backfill.
+  files: 662,
   // And outputs that are too large for the messages of Temporal.
   // And src/daemon/backfills.ts: backfills that a daemon carries out.
   // And what a file needs of an engine.
-  lines: 94_140,
+  // And the dialog of a backfill.
+  lines: 94_400,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.

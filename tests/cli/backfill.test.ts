@@ -95,6 +95,28 @@ it('Ctrl-C starts no more runs and waits; a second one stops the run', () =>
     ]).toEqual([130, { done: 1, failed: 1, running: 0, left: 1 }]);
   }));
 
+it('has the moments of the schedule on days with a change of the clock', () =>
+  withPlace({ 'w.yaml': daily(note).replace('0 2 *', '30 2 *') }, async ({ json }) => {
+    const moments = async (...args: readonly string[]) => {
+      const view = await json<BackfillView>('backfill', 'w.yaml', ...args, '--dry-run');
+      return view.moments.map(({ scheduledFor }) => scheduledFor.slice(5, 16));
+    };
+    // 02:30 does not exist on the second day.
+    expect(await moments('--from', '2026-03-28', '--to', '2026-03-31')).toEqual([
+      '03-28T01:30',
+      '03-29T01:00',
+      '03-30T00:30',
+    ]);
+    // It exists twice on the second day, and the job of a day runs once; that of an hour runs in each hour.
+    expect(await moments('--from', '2026-10-24', '--to', '2026-10-27')).toEqual([
+      '10-24T00:30',
+      '10-25T00:30',
+      '10-26T01:30',
+    ]);
+    const hours = ['--every', '0 * * * *', '--from', '2026-10-25 01:00', '--to', '2026-10-25 04:00'];
+    expect(await moments(...hours)).toEqual(['10-24T23:00', '10-25T00:00', '10-25T01:00', '10-25T02:00']);
+  }));
+
 it('checks everything before the first run', () =>
   withPlace({ 'w.yaml': daily(note), 'bare.yaml': 'steps:\n  - "true"\n' }, async (place) => {
     const { wf } = place;

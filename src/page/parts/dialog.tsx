@@ -70,6 +70,8 @@ export function ConfirmDialog({ title, children, action, onConfirm, onCancel }: 
 type FormDialogProps = {
   readonly title: string;
   readonly action: string;
+  /** The button that closes it; default: Cancel. */
+  readonly cancel?: string;
   readonly isReady: boolean;
   readonly request: ControlRequest;
   /** What the request does; the dialog stays open if it fails. */
@@ -80,7 +82,7 @@ type FormDialogProps = {
 
 /** A form in a dialog. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, action, isReady, request, submit, onClose, children } = props;
+  const { title, action, cancel = 'Cancel', isReady, request, submit, onClose, children } = props;
   const dialog = useModal({ onClose, focus: (shown) => shown.querySelector('input')?.select() });
   const onSubmit = (event: Event) => {
     event.preventDefault();
@@ -93,7 +95,7 @@ export function FormDialog(props: FormDialogProps) {
         <h2 id="form-title">{title}</h2>
         <div class="dialog-body">{children}</div>
         <div class="dialog-buttons">
-          <Button text="Cancel" onClick={() => dialog.current?.close()} />
+          <Button text={cancel} onClick={() => dialog.current?.close()} />
           <Button type="submit" class="main" text={action} disabled={isOff} />
         </div>
       </form>

@@ -12,6 +12,7 @@ import { ConfirmDialog, FormDialog } from '../parts/dialog.tsx';
 import { type FileName, NameDialog } from '../parts/name-dialog.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { momentText, now, relativeText } from '../parts/time.tsx';
+import { BackfillDialog } from './backfill-dialog.tsx';
 
 /** A workflow, and what ends its dialog. */
 export type ChangeProps = {
@@ -27,7 +28,7 @@ export function WorkflowChanges({ change, ...props }: ChangeProps & { change: Wo
   return <Dialog {...props} />;
 }
 
-const dialogs = { suspend: SuspendDialog, rename: Rename, copy: Copy, delete: Delete };
+const dialogs = { backfill: BackfillDialog, suspend: SuspendDialog, rename: Rename, copy: Copy, delete: Delete };
 
 /** The entries of the menu of a workflow. */
 export type WorkflowChange = keyof typeof dialogs;

@@ -53,6 +53,7 @@ export function renderPlan(
     ...Object.entries(plan.env).flatMap(([name, value]) => row('env', `${name}=${value}`)),
     ...(plan.limits ?? []).flatMap((limit) => row('limit', limit)),
     ...(plan.locks === undefined ? [] : row('holds', plan.locks)),
+    ...(plan.late === undefined ? [] : row('late', plan.late)),
     ...(dir === '' ? [] : row('dir', dir)),
     ...(plan.engine === undefined ? [] : fitLines(plan.engine)).flatMap((line) => row('engine', line)),
     ...plan.waves.flatMap((names, index) => ['', colors.cyan(`wave ${index + 1}`), ...names.flatMap(stepLines)]),

@@ -6,6 +6,7 @@ import type {
   BackgroundStep,
   FanOut,
   JsonObject,
+  Lateness,
   NumberKey,
   NumberText,
   NumberValue,
@@ -18,6 +19,7 @@ import type {
   Tolerance,
   Waits,
 } from '#core/workflow.ts';
+import { formatInterval } from '#render/text.ts';
 
 const MOST_ITEMS = 20;
 
@@ -30,7 +32,7 @@ export function plannedPolicies(
   { values, left, problems }: PlannedNumbers<NumberKey>,
   shared: JsonObject | undefined,
 ): string[] {
-  const { retry, repeat, continueOn, executor, service, fanOut, approval } = withNumbers(step, values);
+  const { retry, repeat, continueOn, executor, service, fanOut, approval, lateMs } = withNumbers(step, values);
   const parts = [
     fanOut === undefined ? '' : fanOutText(fanOut, left.find(({ key }) => key === 'parallel.maxConcurrent')?.text),
     executor.type === 'docker' ? containerText(executor.config, shared) : '',
@@ -39,11 +41,21 @@ export function plannedPolicies(
     retryText(retry),
     repeat === null ? '' : repeatText(repeat),
     toleranceText(continueOn),
+    lateMs === undefined ? '' : `late after ${formatInterval(lateMs)}`,
     ...values.flatMap(({ key, value }) => (OWN_LINES.has(key) ? [`${key}: ${value}`] : [])),
     ...left.flatMap(({ key, text }) => (key === 'parallel.maxConcurrent' ? [] : [`${key}: ${text}`])),
     ...problems,
   ];
   return parts.filter((text) => text !== '');
+}
+
+/** Returns when a run is late: `30m00s after its start, or at 06:30`. */
+export function lateText({ afterMs, by, isQuiet }: Lateness): string {
+  const times = [
+    ...(afterMs === undefined ? [] : [`${formatInterval(afterMs)} after its start`]),
+    ...(by === undefined ? [] : [`at ${by}`]),
+  ];
+  return `${times.join(', or ')}${isQuiet === true ? '; no notification is sent' : ''}`;
 }
 
 /** Items that are known only during a run are shown as written. */

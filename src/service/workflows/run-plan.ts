@@ -28,7 +28,7 @@ import { commandText, locksText, readsQuotes, settingWords } from '#render/text.
 import type { FingerprintStore } from '#store/store.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
-import { plannedNumbers, plannedPolicies } from './planned-policies.ts';
+import { lateText, plannedNumbers, plannedPolicies } from './planned-policies.ts';
 
 type PlanRequest = Pick<
   StartRequest,
@@ -110,6 +110,7 @@ async function plan(workflow: Workflow, given: readonly Param[], within: PlanSco
     env: Object.fromEntries(workflow.env.map(({ name }) => [name, variables[name] ?? ''])),
     ...limitsOf(workflow, (name) => known.get(name)),
     ...(runLocks === undefined ? {} : { locks: runLocks }),
+    ...(workflow.late === undefined ? {} : { late: lateText(workflow.late) }),
     waves: order,
     steps: workflow.steps.map((step) => ({ ...planned(step), ...withCache(caches.get(step.name)) })),
     handlers: allSteps(workflow).slice(workflow.steps.length).map(planned),
