@@ -39,7 +39,7 @@ const CONTRACTS = [
 const FACES = {
   config: ['config', 'directories', 'part-settings', 'settings'],
   language: [
-    ...['diagnostic', 'formats', 'load', 'locate', 'read/yaml'],
+    ...['diagnostic', 'forms/convert', 'formats', 'load', 'locate', 'read/yaml'],
     ...['schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
   ],
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
@@ -218,7 +218,7 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(formats|locate|schema/(schema-doc|schema-type))[.]ts$',
+      'language/(forms/convert|formats|locate|schema/(schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
       'system/(engine-address|glob|files|near-names|stack|time-limit|trees/copy-file|turns|zoned-time)[.]ts$',

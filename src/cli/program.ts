@@ -123,7 +123,7 @@ const groups: readonly (readonly [heading: string, commands: readonly AddCommand
   ],
   ['Daemon:', [others.addServe]],
   ['More machines:', [others.addWorker, others.addWorkers, others.addWorkerGuard]],
-  ['Write workflows:', [others.addInit, others.addValidate, others.addGraph, others.addSchema]],
+  ['Write workflows:', [others.addInit, others.addValidate, others.addConvert, others.addGraph, others.addSchema]],
   ['Set up:', [others.addConfig, others.addDoctor, others.addCompletion, others.addComplete, others.addVersion]],
 ];
 
@@ -190,6 +190,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ['wf validate deploy.yaml', 'check one file'],
     ['wf validate', 'check the whole workflows directory'],
   ],
+  convert: [['wf convert dagu.yaml --output deploy.yaml', 'write it with the keys of wf']],
   graph: [['wf graph deploy.yaml --format mermaid', 'for a Markdown page']],
   schema: [['wf schema steps.retryPolicy', 'explain one key of workflow files']],
   config: [['wf config maxConcurrentRuns', 'print one setting']],

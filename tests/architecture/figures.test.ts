@@ -35,16 +35,19 @@ const limits: Figures = {
   // And child runs on Temporal: what is read before a run, and what starts, stops and shows them.
   // And what a file needs of an engine, for wf dry and wf validate.
   // And the dialog of a backfill.
-  files: 662,
+  // And src/language/forms/convert.ts and wf convert, which load with each other only.
+  files: 664,
   // And outputs that are too large for the messages of Temporal.
   // And src/daemon/backfills.ts: backfills that a daemon carries out.
   // And what a file needs of an engine.
   // And the dialog of a backfill.
-  lines: 94_400,
+  // And what writes files of other forms with the keys of wf.
+  lines: 94_800,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.
-  importsPerTenFiles: 64,
+  // And wf convert, which reads a file as the program does, twice.
+  importsPerTenFiles: 65,
   // The one of system, with times in time zones.
   // And that of the checks, with artifacts, what is late, and the labels of workers.
   fullestFolder: 17,
@@ -70,7 +73,8 @@ const limits: Figures = {
     executors: 8,
     fast: 5,
     forwarding: 3,
-    language: 7,
+    // And what writes files of other forms with the keys of wf.
+    language: 8,
     mail: 2,
     notifications: 3,
     processes: 5,

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlannedStep } from '#core/plan.ts';
@@ -262,6 +262,43 @@ describe('wf graph', () => {
     await withFiles({ 'w.yaml': good }, async (cwd) => {
       const { code, stdout } = await wf(['graph', 'w.yaml', '--format', format], { cwd });
       expect([code, stdout]).toEqual([0, expect.stringContaining(expected)]);
+    });
+  });
+});
+
+describe('wf convert', () => {
+  const file = '# first\nsteps:\n  - id: a\n    run: echo a | cat\n';
+  const converted = '# first\nsteps:\n  - id: a\n    command: echo a | cat\n';
+
+  it('writes a file of another form with the keys of wf', async () => {
+    await withFiles({ 'w.yaml': file }, async (cwd) => {
+      expect(await wf(['convert', 'w.yaml'], { cwd })).toMatchObject({ code: 0, stdout: converted, stderr: '' });
+      expect(await wf(['convert', '-'], { cwd, input: file })).toMatchObject({ code: 0, stdout: converted });
+      const written = await wf(['convert', 'w.yaml', '-o', 'new.yaml'], { cwd });
+      expect(written).toMatchObject({ code: 0, stdout: 'wrote new.yaml: wf run new.yaml runs it\n' });
+      expect(readFileSync(join(cwd, 'new.yaml'), 'utf8')).toBe(converted);
+      const unchanged = await wf(['convert', 'new.yaml'], { cwd });
+      const stderr = 'new.yaml has only keys of wf: nothing is changed\n';
+      expect(unchanged).toMatchObject({ code: 0, stdout: converted, stderr });
+    });
+  });
+
+  it('overwrites a file only with --force', async () => {
+    await withFiles({ 'w.yaml': file }, async (cwd) => {
+      const refused = await wf(['convert', 'w.yaml', '-o', 'w.yaml'], { cwd });
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"w.yaml" exists already')]);
+      expect(readFileSync(join(cwd, 'w.yaml'), 'utf8')).toBe(file);
+      expect((await wf(['convert', 'w.yaml', '-o', 'w.yaml', '--force'], { cwd })).code).toBe(0);
+      expect(readFileSync(join(cwd, 'w.yaml'), 'utf8')).toBe(converted);
+      expect(await wf(['convert', 'w.yaml', '--force'], { cwd })).toMatchObject({ code: 2, stdout: '' });
+    });
+  });
+
+  it('refuses what wf does not have by its name, and writes nothing', async () => {
+    await withFiles({ 'w.yaml': 'steps: [{id: a, action: k8s.run}]\n' }, async (cwd) => {
+      const { code, stdout, stderr } = await wf(['convert', 'w.yaml', '-o', 'new.yaml'], { cwd });
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('the action "k8s.run" is not supported')]);
+      expect(existsSync(join(cwd, 'new.yaml'))).toBe(false);
     });
   });
 });

@@ -81,6 +81,19 @@ export const addSchema: AddCommand = (program, console) => {
     });
 };
 
+/** `wf convert`. */
+export const addConvert: AddCommand = (program, console) => {
+  withCommon(program.command('convert'))
+    .argument('<workflow>', 'a file, a name from the workflows directory, or - for standard input')
+    .description('write a file of Dagu or Blackdagger with the keys of wf, comments included')
+    .option('-o, --output <file>', 'the file to write (default: standard output)')
+    .option('--force', 'with --output: overwrite an existing file')
+    .action(async (name: string, options) => {
+      const { convertCommand } = await import('../commands/files/convert-command.ts');
+      await convertCommand({ ...options, name }, console);
+    });
+};
+
 /** `wf list`. */
 export const addList: AddCommand = (program, console) => {
   withClientSettings(withCommon(program.command('list')))

@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { errorCode, systemReason, WfError } from '#system/errors.ts';
 import { removeIfPossible } from '#system/files.ts';
 
@@ -27,6 +27,36 @@ export async function writeParts(path: string, parts: AsyncIterable<string>): Pr
     draft.finish();
   } catch (error) {
     throw draft.abandon(error);
+  }
+}
+
+/**
+ * Writes a file that must not exist, unless `isForced`: then it replaces one. On a full disk, an existing file is kept and no
+ * part of a new one is left. Throws a `WfError` `usage` or `storage`.
+ */
+export function writeNew(file: string, text: string, isForced: boolean): void {
+  if (isForced) {
+    writeWhole(file, text);
+    return;
+  }
+  const fd = openNew(file);
+  try {
+    writeFileSync(fd, text);
+  } catch (error) {
+    removeIfPossible(file);
+    throw unwritable(file, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx');
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
+    const help = 'name another file, or overwrite it with --force';
+    throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
   }
 }
 

@@ -32,8 +32,13 @@ const COMMENT = /^#\s*dagu:\s*3\b/;
 
 /** Whether the documents of a text are in the form of Dagu 2.15: steps with `action`, or with a command under `run`. */
 export function isDagu3(text: string, documents: readonly (YamlDocument | null)[]): boolean {
-  if (COMMENT.test(text)) return true;
+  if (isDagu3Mark(text)) return true;
   return SIGN.test(text) && documents.some((document) => document !== null && hasSign(document.contents));
+}
+
+/** Whether a text begins with the comment `# dagu: 3`. */
+export function isDagu3Mark(text: string): boolean {
+  return COMMENT.test(text);
 }
 
 function hasSign(contents: Node | null): boolean {

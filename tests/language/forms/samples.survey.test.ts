@@ -1,30 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadWorkflow } from '#language/load.ts';
 import { wf, withDirectory } from '../../support/wf.ts';
-
-/**
- * A file as the documentation of a version describes it. `#= LINE`: a line that its steps print, in any order; `#! CODE`: the
- * error that refuses it; `#valid`: it is not run, since it needs a service.
- */
-type Sample = { readonly name: string; readonly marks: readonly string[]; readonly text: string };
-
-const root = join(import.meta.dirname, '../../../fixtures/forms');
-
-function samplesOf(file: string): Sample[] {
-  const parts = readFileSync(join(root, file), 'utf8').split(/^#: /m);
-  return parts.slice(1).map((part) => {
-    const [name = '', ...lines] = part.split('\n');
-    const marks = lines.filter((line) => /^#(?:[=!] |valid$)/.test(line));
-    return { name, marks, text: lines.filter((line) => !marks.includes(line)).join('\n') };
-  });
-}
+import { type Sample, samplesFolder, samplesOf } from './samples.ts';
 
 const marked = ({ marks }: Sample, mark: string) =>
   marks.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length));
 
-describe.each(readdirSync(root))('files of %s', (file) => {
+describe.each(readdirSync(samplesFolder))('files of %s', (file) => {
   const samples = samplesOf(file);
 
   it('are twenty', () => {

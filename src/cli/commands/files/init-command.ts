@@ -1,13 +1,12 @@
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createColors, renderTable } from '#render/terminal.ts';
 import { escapeControls, shellQuote } from '#render/text.ts';
-import { errorCode, WfError } from '#system/errors.ts';
-import { removeIfPossible } from '#system/files.ts';
+import { WfError } from '#system/errors.ts';
 import { readTemplate, type TemplateName, templateNames, templateTitle } from '../../asset.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
-import { unwritable, writeWhole } from '../../terminal/write-file.ts';
+import { writeNew } from '../../terminal/write-file.ts';
 
 /** The options of `wf init`; `file` is `-` for standard output. */
 type InitOptions = CommonOptions & {
@@ -24,7 +23,7 @@ export function initCommand({ file, template, list, force, json }: InitOptions, 
   if (list) listTemplates(json === true, console);
   else if (file === '-') console.out.write(workflowText(template, file));
   else {
-    write(file, workflowText(template, file), force === true);
+    writeNew(file, workflowText(template, file), force === true);
     console.out.write(`wrote ${escapeControls(file)}: wf run ${shellQuote(file)} runs it\n`);
   }
 }
@@ -33,33 +32,6 @@ function workflowText(template: TemplateName, file: string): string {
   const name = file === '-' ? 'workflow.yaml' : file;
   const text = readTemplate(template).replaceAll('FILE', shellQuote(basename(name)));
   return `${schemaComment(name, SCHEMA_URL)}\n${text}`;
-}
-
-/** On a full disk, an existing file is kept and no part of a new one is left. */
-function write(file: string, text: string, isForced: boolean): void {
-  if (isForced) {
-    writeWhole(file, text);
-    return;
-  }
-  const fd = openNew(file);
-  try {
-    writeFileSync(fd, text);
-  } catch (error) {
-    removeIfPossible(file);
-    throw unwritable(file, error);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openNew(file: string): number {
-  try {
-    return openSync(file, 'wx');
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw unwritable(file, error);
-    const help = 'name another file, or overwrite it with --force';
-    throw new WfError('usage', `"${file}" exists already`, { help, cause: error });
-  }
 }
 
 function listTemplates(isJson: boolean, { out, outTerminal }: Console): void {
