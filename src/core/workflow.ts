@@ -237,6 +237,9 @@ export type ArtifactRule = {
   readonly name?: string;
 };
 
+/** Files that an attempt finds below the directory of its step: all that the step or handler `from` has kept. */
+export type PlacedFiles = { readonly from: string; readonly to: Template };
+
 /** The most bytes and files that a run keeps: 1 GiB, unless its workflow says otherwise, and 10,000 files. */
 export const MAX_ARTIFACT_BYTES = 2 ** 30;
 export const MAX_ARTIFACTS = 10_000;
@@ -302,6 +305,8 @@ export type Step = Locking & {
   readonly published?: readonly PublishedOutput[];
   /** Absent: the step keeps no files. Empty: only those that its program puts into `$WF_ARTIFACTS_DIR`. */
   readonly artifacts?: readonly ArtifactRule[];
+  /** Absent: the attempts of the step find no files of other steps. */
+  readonly placed?: readonly PlacedFiles[];
   /** Absent: the step runs whenever its turn comes. */
   readonly upToDate?: UpToDateRule;
   readonly env: readonly Assignment[];

@@ -89,10 +89,11 @@ export type RawLocks = { readonly locks?: string | readonly RawLock[] } & Keys<'
 /** Labels that a worker needs, or `local`. */
 export type RawSelector = string | TextMap;
 
-/** Files to keep, or their pattern. */
+/** Files to keep, or their pattern; with `from`, files of another step to place. */
 export type RawArtifact =
   | string
-  | (Keys<'path' | 'name', string> & Keys<'required', boolean> & { readonly when?: 'always' | 'success' | 'failure' });
+  | (Keys<'path' | 'name' | 'from' | 'to', string> &
+      Keys<'required', boolean> & { readonly when?: 'always' | 'success' | 'failure' });
 
 /** `late` of a workflow. */
 export type RawLateness = string | (Keys<'after' | 'by', string> & { readonly warn?: 'only' });
@@ -116,7 +117,7 @@ export type RawAction = Keys<
     readonly logOutput?: LogOutput;
     readonly output?: string | JsonObject;
     readonly outputs?: readonly RawDeclaredOutput[];
-    readonly artifacts?: string | readonly RawArtifact[];
+    readonly artifacts?: RawArtifact | readonly RawArtifact[];
     readonly sources?: TextOrList;
     readonly generates?: TextOrList;
     readonly method?: 'checksum' | 'timestamp';

@@ -48,8 +48,8 @@ export type StoredArtifacts = {
 export type ArtifactStore = {
   /** Creates a private directory, which is removed with the scratch files of the run. */
   readonly stage: () => string;
-  /** Replaces the files of a step or instance by those in a staged directory, which then is gone. */
-  readonly replace: (step: string, staged: string) => void;
+  /** Replaces the files of a step or instance by those in a staged directory, which then is gone; null: by none. */
+  readonly replace: (step: string, staged: string | null) => void;
   /** The directory of the files of a step, of an instance, or of all instances of a fan-out; it may not exist. */
   readonly pathOf: (step: string) => string;
   /** That of all files of another run; null for a run that is not stored. */

@@ -134,6 +134,97 @@ describe('a later step', () => {
     }));
 });
 
+describe('files of an earlier step', () => {
+  const build = `{name: build, command: ${make('mkdir -p d; echo app > d/app; chmod +x d/app')}, artifacts: d, dir: made}`;
+  const file = steps(
+    build,
+    '{name: sub, run: child, depends: build}',
+    `{name: ship, parallel: [a, b/c], command: ${make('echo $ITEM > log')}, artifacts: log, dir: "of-$ITEM"}`,
+    `{name: use, command: ${make('cat in/d/app in/d/old; ls in')}, artifacts: [{from: build, to: "$IN/./"}, {from: sub, to: in/sub}, {from: ship, to: in}], env: {IN: in}, depends: [build, sub, ship]}`,
+    '{name: gate, command: test -e go, depends: use}',
+    `{name: again, command: ${make('cat d/app sub/c/c')}, artifacts: [{from: sub, to: sub}, {from: build}], depends: [build, sub, gate]}`,
+  );
+  const child = steps(`{name: c, command: ${make('echo child > c')}, artifacts: c}`);
+  const files = { 'a.yaml': file, 'child.yaml': child };
+  const prepare = (place: Place) => {
+    for (const name of ['made', 'of-a', 'of-b/c', 'in/d']) mkdirSync(join(place.cwd, name), { recursive: true });
+    place.write('in/d/old', 'old\n');
+    place.write('in/d/app', 'before\n');
+  };
+
+  it('are in the directory of a step before each attempt, also in a retry', () =>
+    withPlace(files, async (place) => {
+      prepare(place);
+      const first = await run(place);
+      expect([first.code, first.stdout]).toEqual([
+        1,
+        expect.stringMatching(/\| app\n.*\| old\n.*\| a\n.*\| b%2Fc\n.*\| d\n.*\| sub\n/),
+      ]);
+      const placed = statSync(join(place.cwd, 'in/d/app'));
+      expect([placed.mode & 0o777, placed.nlink]).toEqual([0o777 & ~process.umask(), 1]);
+      expect(readFileSync(join(place.cwd, 'in/b%2Fc/log'), 'utf8')).toBe('b/c\n');
+      expect(await names(place)).toEqual(['build/d/app', 'ship/a/log', 'ship/b/c/log']);
+      expect(readdirSync(join(place.cwd, 'in/d'))).toEqual(['app', 'old']);
+      place.write('go', '');
+      const retry = await place.wf('retry', 'r', '--run-id', 'r2', '--reporter', 'plain');
+      expect([retry.code, retry.stdout]).toEqual([0, expect.stringMatching(/\| app\n.*\| child\n/)]);
+      const second = await place.wf('retry', 'r2', '--from', 'again', '--reporter', 'plain');
+      expect([second.code, second.stdout]).toEqual([0, expect.stringMatching(/\| app\n.*\| child\n/)]);
+    }));
+
+  it('are never written through a link, nor above the directory', () => {
+    const use = (to: string) => `{name: use, command: "true", artifacts: {from: build, to: "${to}"}, depends: build}`;
+    const own = { 'a.yaml': steps(build, use('in')), 'b.yaml': `env: {UP: ..}\n${steps(build, use('$UP/x'))}` };
+    return withPlace(own, async (place) => {
+      mkdirSync(join(place.cwd, 'made/d'), { recursive: true });
+      symlinkSync(join(place.cwd, 'made'), join(place.cwd, 'in'));
+      expect((await run(place)).stdout).toMatch(
+        /the artifacts of "build" cannot be placed: ".*\/in" is not a directory/,
+      );
+      const { stdout } = await place.wf('run', 'b.yaml', '--reporter', 'plain');
+      expect(stdout).toContain('"../x" of "artifacts" is not below the directory of the step');
+      rmSync(join(place.cwd, 'in'));
+      mkdirSync(join(place.cwd, 'in/d'), { recursive: true });
+      place.write('victim', 'kept');
+      symlinkSync(join(place.cwd, 'victim'), join(place.cwd, 'in/d/app'));
+      expect((await place.wf('run', 'a.yaml', '--reporter', 'plain')).code).toBe(0);
+      expect(readFileSync(join(place.cwd, 'victim'), 'utf8')).toBe('kept');
+      expect(readFileSync(join(place.cwd, 'in/d/app'), 'utf8')).toBe('app\n');
+    });
+  });
+
+  it('are placed whole by all instances of a fan-out at once', () => {
+    const use = `{name: use, parallel: [1, 2, 3, 4, 5, 6], command: ${make('wc -c < big')}, artifacts: {from: build}, depends: build}`;
+    const own = `{name: build, command: ${make('head -c 3000000 /dev/zero > $WF_ARTIFACTS_DIR/big')}}`;
+    return withPlace({ 'a.yaml': steps(own, use) }, async (place) => {
+      const { code, stdout } = await run(place);
+      expect([code, stdout.match(/\| 3000000\n/g)?.length]).toEqual([0, 6]);
+      expect(readdirSync(place.cwd).filter((name) => name.startsWith('.wf'))).toEqual([]);
+    });
+  });
+
+  it('are missing with a warning if there are none', () => {
+    const use = '{name: use, command: "true", artifacts: {from: build}, depends: build}';
+    return withPlace({ 'a.yaml': steps('{name: build, command: "true", artifacts: []}', use) }, async (place) => {
+      expect((await run(place)).code).toBe(0);
+      expect(await warnings(place)).toEqual(['use: "build" has kept no artifacts']);
+    });
+  });
+});
+
+it('an attempt that is killed has no files of the attempt before it', () => {
+  const script =
+    'echo > $WF_ARTIFACTS_DIR/a; test -e n || { touch n; exit 1; }; trap : TERM; while :; do sleep 1; done';
+  const file = steps(
+    `{name: build, command: ${make(script)}, timeoutSec: 1, retryPolicy: {limit: 1, intervalSec: 0.01}, continueOn: {failure: true}}`,
+    '{name: use, command: "true", artifacts: {from: build}, depends: build}',
+  );
+  return withPlace({ 'a.yaml': `MaxCleanUpTimeSec: 1\n${file}` }, async (place) => {
+    expect((await run(place)).code).toBe(0);
+    expect([await names(place), existsSync(join(kept(place), 'build'))]).toEqual([[], false]);
+  });
+});
+
 it('a reference to files that a step does not keep is an error', () => {
   const file = steps('{name: a, command: "true"}', `{name: b, command: 'ls \${a.artifacts}', depends: a}`);
   return withPlace({ 'a.yaml': file }, async (place) => {

@@ -5,7 +5,7 @@ import { withRunNumbers } from '../step-numbers.ts';
 import { handlerKind, handlerName } from '../workflow.ts';
 import { evolveNode, resettleNode, settleNode } from './evolve-node.ts';
 import { attemptResult } from './outcome.ts';
-import type { Ended, FailureReason, KeptFile, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
+import type { EarlierResult, Ended, FailureReason, KeptFile, RunEvent, SettledStatus, ToleratedBy } from './run.ts';
 import { type Cancellation, isSettled, type RunState, type StepState, stepNode, stepState } from './run-state.ts';
 
 /**
@@ -110,10 +110,16 @@ function restored(run: RunState, event: Event<'step.restored'>): RunState {
     tolerated: toleratedOf(run, { ...event, reason: before?.reason ?? null }),
     ...given({ masked, origin: before?.runId }),
     ...(before && endOf(before)),
-    ...(result && { exitCode: result.exitCode, earlierLogs: { stdout: result.stdout, stderr: result.stderr } }),
+    ...earlierResult(result),
     finishedAt: at,
     restored: true,
   });
+}
+
+function earlierResult(result: EarlierResult | undefined): Partial<StepState> {
+  if (result === undefined) return {};
+  const { exitCode, ...earlier } = result;
+  return { exitCode, earlier };
 }
 
 function endOf({ reason, message, exitCode, signal }: Ended): Ended {

@@ -85,8 +85,8 @@ export type StepState = Ended & {
   readonly restored: boolean;
   /** For a restored step: the run in which it ended, if recorded. */
   readonly origin?: string;
-  /** For a restored step: its logs in that run, if texts refer to them. */
-  readonly earlierLogs?: Omit<EarlierResult, 'exitCode'>;
+  /** For a restored step: its logs and its child in that run, if texts refer to its result. */
+  readonly earlier?: Omit<EarlierResult, 'exitCode'>;
   readonly instances?: Instances;
   readonly item?: ItemState;
   /** Number of dependencies that are not settled yet. */

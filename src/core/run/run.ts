@@ -224,6 +224,8 @@ export type EarlierResult = {
   readonly exitCode: number | null;
   readonly stdout: string | null;
   readonly stderr: string | null;
+  /** The run of its sub-workflow, whose artifacts are those of the step. */
+  readonly child?: string;
 };
 
 /**

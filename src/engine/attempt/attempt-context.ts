@@ -23,6 +23,7 @@ import type { EndSignal } from '#processes/end-signal.ts';
 import type { RunFiles } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { pathFrom } from '#system/files.ts';
+import type { StepTask } from '../driver/step-task.ts';
 import type { AttemptOutput } from './output/attempt-output.ts';
 import type { OpenPipe } from './output/masked-output.ts';
 import type { BackgroundAttempt } from './service/serve.ts';
@@ -90,6 +91,7 @@ export type AttemptContext = {
   readonly ownVariables: Environment;
   /** Looks up the results of other steps as JSON, by names of the steps. */
   readonly resultOf: Scope;
+  readonly placed: StepTask['placed'];
   /** Steps whose preconditions were met: retries and repetitions do not check them again. */
   readonly admitted: Set<string>;
   /** Already open; closed by the attempt. */

@@ -49,6 +49,12 @@ export async function runAttempt(written: AttemptContext): Promise<AttemptReport
     const check = step.upToDate === undefined ? null : await checkedStep(context, { scope, env, cwd }, step.upToDate);
     if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
     if (check !== null && 'report' in check) return check.report;
+    if (context.placed !== undefined) {
+      const { placeArtifacts } = await import('./place-artifacts.ts');
+      const problem = await placeArtifacts(context.placed, context, { scope, cwd });
+      if (context.signal.aborted) return reportOf(afterEnd(canceled, context));
+      if (problem !== null) return reportOf(failed(problem));
+    }
     const outcome = await withCopies(context, { scope, env, cwd }, async () => {
       env['PWD'] = cwd;
       const attempt = makeAttempt(context, { scope, env, cwd });

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import type { KeptFile, Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { type ArtifactRule, MAX_ARTIFACT_BYTES, MAX_ARTIFACTS } from '#core/workflow.ts';
-import { errorCode, isMissing, systemProblem } from '#system/errors.ts';
+import { errorCode, isMissing, systemProblem, tryOr } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import { FileCopier } from '#system/trees/copy-file.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
@@ -44,6 +44,7 @@ export async function keepArtifacts(context: AttemptContext, outcome: Outcome, o
   } catch (error) {
     const problem = systemProblem(error);
     if (problem === null) throw error;
+    collection.forget();
     const message = `the artifacts cannot be kept: ${problem.message}`;
     if (outcome.status !== 'succeeded') warn(message);
     return { outcome: withProblem(outcome, message), kept: [] };
@@ -62,10 +63,15 @@ function withProblem(outcome: Outcome, problem: string | null): Outcome {
 function applied(rules: readonly ArtifactRule[], { scope }: StepScope): readonly Applied[] {
   return rules.map((rule) => {
     const path = expandText(rule.path, scope);
-    const isInside = path !== '' && !path.startsWith('/') && posix.normalize(path).split('/')[0] !== '..';
+    const isInside = isBelow(path);
     const pattern = isInside ? filePattern(path) : { matches: () => false, mayContain: () => false };
     return { rule, path, kept: 0, lost: 0, ...pattern };
   });
+}
+
+/** Whether a relative path stays in its directory. */
+export function isBelow(path: string): boolean {
+  return path !== '' && !path.startsWith('/') && posix.normalize(path).split('/')[0] !== '..';
 }
 
 class Collection {
@@ -92,12 +98,15 @@ class Collection {
     const { step, kill, files, artifactsDir } = this.#context;
     if (this.#rules.length > 0) await this.#walk(cwd, this.#rules, (path, fd) => this.#match(path, fd));
     if (artifactsDir !== null) await this.#walk(artifactsDir, [filePattern('.')], (path, fd) => this.#take(path, fd));
-    if (kill.aborted) {
-      this.#release();
-      return [];
-    }
-    if (this.#staged !== null) files.artifacts?.replace(step.name, this.#staged);
-    return this.#kept;
+    if (kill.aborted) this.#release();
+    files.artifacts?.replace(step.name, kill.aborted ? null : this.#staged);
+    return kill.aborted ? [] : this.#kept;
+  }
+
+  /** Removes the files of the attempt before, if those of this one cannot be kept. */
+  forget(): void {
+    this.#release();
+    tryOr(null, () => this.#context.files.artifacts?.replace(this.#context.step.name, null));
   }
 
   /** Why an attempt that succeeded has failed; null if it has not. */

@@ -161,6 +161,7 @@ export class StepRunner {
       number,
       ownVariables: task.variables,
       resultOf: lookupIn(task.results),
+      placed: task.placed,
       admitted: this.#admitted,
       output,
       maxOutputBytes,

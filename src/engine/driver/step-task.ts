@@ -13,7 +13,7 @@ import {
 } from '#core/run/run-state.ts';
 import { verdict } from '#core/run/verdict.ts';
 import { type ResultLogs, resultNames, stepResult } from '#core/words/step-results.ts';
-import { allSteps, handlerKind, type Step, type Workflow } from '#core/workflow.ts';
+import { allSteps, handlerKind, type PlacedFiles, type Step, type Workflow } from '#core/workflow.ts';
 
 /** An attempt to make, as data: it may be made by another process than the one that decided on it. */
 export type StepTask = {
@@ -29,11 +29,16 @@ export type StepTask = {
   readonly runVariables: Readonly<Record<string, string>>;
   /** The results of other steps that its texts use, as JSON, by the names that these use. */
   readonly results: Readonly<Record<string, string>>;
+  /** What `placed` of the step means now; absent without it. */
+  readonly placed?: readonly PlacedDirectory[];
   /** The default parameters of a sub-workflow, in command line syntax: the item of an instance; null: there are none. */
   readonly itemParams: string | null;
   /** The most bytes of an output; absent: the default. */
   readonly maxOutputBytes?: number;
 };
+
+/** A rule of `placed`, and the directory of the files that its step has kept; null: that keeps none. */
+export type PlacedDirectory = PlacedFiles & { readonly directory: string | null };
 
 /**
  * The result of an attempt: its outcome, and the facts for the step's policies; for a fan-out its items, if they could
@@ -88,6 +93,7 @@ export function stepTask(run: RunState, name: string, number: number, results: S
         : variablesOfItem(run, state),
     runVariables: kind === null || kind === 'init' || kind === 'wait' ? {} : handlerVariables(run),
     results: results.usedBy(run, step),
+    ...results.placedBy(run, step),
     itemParams: paramsOfItem(run, step, state),
     ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
   };
@@ -122,12 +128,13 @@ export class StepResults {
     const state = stepState(run, step.name);
     const own = () =>
       state.attempt === 0 ? { stdout: null, stderr: null } : this.#files.logsOf(step.name, state.attempt);
-    return stepResult(step, state, state.earlierLogs ?? own(), this.#artifactsOf(step, state));
+    return stepResult(step, state, state.earlier ?? own(), this.#artifactsOf(step, state));
   }
 
   /** The directory of the files that a step keeps, or that the run of its sub-workflow keeps; null: none. */
-  #artifactsOf({ name, artifacts, executor }: Step, { child }: StepState): string | null {
+  #artifactsOf({ name, artifacts, executor }: Step, state: StepState): string | null {
     const { artifactsOf } = this.#files;
+    const child = state.child ?? state.earlier?.child;
     if (artifacts !== undefined) return artifactsOf?.({ step: name }) ?? null;
     return executor.type === 'workflow' && child !== undefined ? (artifactsOf?.({ runId: child }) ?? null) : null;
   }
@@ -141,6 +148,13 @@ export class StepResults {
       if (result !== undefined) results[name] = result;
     }
     return results;
+  }
+
+  /** Where the files are that a step finds; empty for most. */
+  placedBy(run: RunState, { placed }: Step): Pick<StepTask, 'placed'> {
+    if (placed === undefined) return {};
+    const directoryOf = (from: string) => this.#artifactsOf(stepNode(run, from), stepState(run, from));
+    return { placed: placed.map((rule) => ({ ...rule, directory: directoryOf(rule.from) })) };
   }
 
   #namesIn(value: Step | Workflow): readonly string[] {

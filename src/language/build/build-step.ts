@@ -53,6 +53,8 @@ type StepContext = {
   readonly name: string;
   readonly id?: string;
   readonly depends: readonly string[];
+  /** The name of a step by its name or id. */
+  readonly nameOf: (word: string) => string;
   readonly functions: Functions;
   readonly dir: string | null;
   /** The directory of the workflow file, to which volumes are relative. */
@@ -107,7 +109,7 @@ export function buildStep(raw: RawAction & RawItems, context: StepContext): Step
     leaveBackground: action.leaveBackground ?? false,
     ...locksOf(action),
     ...selectorOf(action.workerSelector ?? context.workerSelector),
-    ...artifactsOf(action),
+    ...artifactsOf(action, context.nameOf),
     ...upToDateOf(action),
     ...(fanOut === null ? {} : { fanOut }),
     ...approvalOf(action.approval),
@@ -191,15 +193,22 @@ export function isService({ service }: RawAction): boolean {
   return service !== undefined && service !== false;
 }
 
-/** `artifacts` with its defaults, as a part of a step; empty without it. */
-function artifactsOf({ artifacts }: RawAction): Pick<Step, 'artifacts'> {
-  if (artifacts === undefined) return {};
-  return {
-    artifacts: asList<RawArtifact>(artifacts).map((raw): ArtifactRule => {
-      const { path = '', when = 'always', required, name } = typeof raw === 'string' ? { path: raw } : raw;
-      return { path, when, ...(required === true ? { required } : {}), ...given({ name }) };
-    }),
-  };
+/** `artifacts` with its defaults, as parts of a step; empty without it. */
+function artifactsOf(raw: RawAction, nameOf: StepContext['nameOf']): Pick<Step, 'artifacts' | 'placed'> {
+  if (raw.artifacts === undefined) return {};
+  const rules = asList<RawArtifact>(raw.artifacts).map((rule) => (typeof rule === 'string' ? { path: rule } : rule));
+  const placed = rules.flatMap(({ from, to = '.' }) => (from === undefined ? [] : [{ from: nameOf(from), to }]));
+  const artifacts = rules.flatMap(({ from, path = '', when = 'always', required, name }): readonly ArtifactRule[] =>
+    from === undefined ? [{ path, when, ...(required === true ? { required } : {}), ...given({ name }) }] : [],
+  );
+  return { ...(keepsFiles(raw) ? { artifacts } : {}), ...(placed.length === 0 ? {} : { placed }) };
+}
+
+/** Whether `artifacts` has more than files of other steps. */
+export function keepsFiles({ artifacts }: RawAction): boolean {
+  const rules = asList<RawArtifact>(artifacts);
+  const isPlaced = (rule: RawArtifact) => typeof rule !== 'string' && rule.from !== undefined;
+  return artifacts !== undefined && (rules.length === 0 || !rules.every(isPlaced));
 }
 
 /** `sources` with `generates` and `method`, as a part of a step; empty without it. */
@@ -212,7 +221,7 @@ const ARTIFACTS_DIR = /\b(?:WF|DAG_RUN)_ARTIFACTS_DIR\b/;
 
 /** Whether a step names artifacts, or mentions the directory for them. */
 export function keepsArtifacts(raw: RawAction): boolean {
-  return raw.artifacts !== undefined || ARTIFACTS_DIR.test(JSON.stringify(raw));
+  return keepsFiles(raw) || ARTIFACTS_DIR.test(JSON.stringify(raw));
 }
 
 /** The steps; one that mentions the directory of its artifacts keeps what is put there. */

@@ -156,21 +156,21 @@ function mergeBase(root: RawWorkflow, base: RawWorkflow | null): RawWorkflow {
 }
 
 /** What steps and handlers have in common. */
-function contextOf({ functions, stepDir, fileDir }: BuildInput, merged: RawWorkflow) {
+function contextOf({ functions, stepDir, fileDir, steps }: BuildInput, merged: RawWorkflow) {
+  const index = indexByName(steps);
+  const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   const { container, logOutput, workerSelector, MaxCleanUpTimeSec } = merged;
   const ofWorkflow = { container, logOutput, workerSelector, hasGrace: MaxCleanUpTimeSec !== undefined };
-  return { functions, dir: stepDir, fileDir, ...ofWorkflow };
+  return { functions, dir: stepDir, fileDir, nameOf, ...ofWorkflow };
 }
 
 function stepsOf(input: BuildInput, merged: RawWorkflow): Step[] {
   const { steps } = input;
   const context = contextOf(input, merged);
-  const index = indexByName(steps);
-  const nameOf = (name: string) => steps[index.get(name) ?? -1]?.name ?? name;
   return steps.map((entry, at) => {
     const before = steps[at - 1];
     const chained = isChained(entry, before) ? [before?.name ?? ''] : [];
-    const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(nameOf)])];
+    const depends = [...new Set([...chained, ...asList(entry.raw.depends).map(context.nameOf)])];
     const { id } = entry.raw;
     const own = { ...given({ id: id === entry.name ? undefined : id }), name: entry.name ?? '', depends };
     return buildStep(withDefaults(entry.raw, merged.defaults), { ...own, ...context });

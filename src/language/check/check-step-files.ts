@@ -1,4 +1,7 @@
 import { posix } from 'node:path';
+import { given } from '#core/data/collections.ts';
+import { didYouMean, nearNames } from '#system/near-names.ts';
+import { keepsArtifacts, keepsFiles } from '../build/build-step.ts';
 import { type Path, type Problem, problem } from '../diagnostic.ts';
 import {
   asList,
@@ -9,7 +12,8 @@ import {
   type TextOrList,
   variableName,
 } from '../raw.ts';
-import { type ActionEntry, type SpecFile, type StepEntry, spotIn } from '../read/spec-file.ts';
+import { type ActionEntry, actionEntries, type SpecFile, type StepEntry, spotIn } from '../read/spec-file.ts';
+import { dependenciesOf } from './check-graph.ts';
 
 /** Keys of steps without an attempt that has an end and a directory on this machine. */
 const OTHERS = ['service', 'approval', 'container'] as const;
@@ -18,6 +22,9 @@ const OTHERS = ['service', 'approval', 'container'] as const;
 export function artifactProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw, what } = entry;
   if (raw.artifacts === undefined) return [];
+  const rules = entriesAt<RawArtifact>(raw.artifacts, [...path, 'artifacts']);
+  const problems = rules.flatMap(({ path: at, entry: written }) => ruleProblems(entry, at, written));
+  if (!keepsFiles(raw)) return problems;
   const spot = spotIn(file, [...path, 'artifacts'], 'key');
   const other = OTHERS.find((key) => raw[key] !== undefined && raw[key] !== false);
   if (other !== undefined) {
@@ -29,9 +36,7 @@ export function artifactProblems(entry: ActionEntry): Problem[] {
     const help = 'Mount a directory of this machine, and let a step with a command keep its files.';
     return [problem('not-supported', spot, `${what}: "artifacts" of a step in a container are not kept`, { help })];
   }
-  return entriesAt<RawArtifact>(raw.artifacts, [...path, 'artifacts']).flatMap(({ path: at, entry: written }) =>
-    ruleProblems(entry, at, written),
-  );
+  return problems;
 }
 
 /** Whether the step runs in the container of the workflow, or in one of its own. */
@@ -42,10 +47,21 @@ function isInContainer({ file, raw }: ActionEntry): boolean {
 
 function ruleProblems({ file, what }: ActionEntry, at: Path, written: RawArtifact): Problem[] {
   const isText = typeof written === 'string';
-  const { path, name, when, required } = isText ? { path: written } : written;
+  const rule = isText ? { path: written } : written;
+  const { path, name, when, required, from, to } = rule;
   const wrong = (key: string, message: string, help: string) =>
     problem('wrong-value', spotIn(file, isText ? at : [...at, key]), `${what}: ${message}`, { help });
+  if (from !== undefined) return placingProblems({ file, what }, at, rule);
   const problems: Problem[] = [];
+  if (to !== undefined) {
+    const help = 'Name the step whose files are placed there: {from: build, to: dist}.';
+    problems.push(
+      problem('missing-key', spotIn(file, [...at, 'to'], 'key'), `${what} has "to" but no "from"`, { help }),
+    );
+  } else if (path === undefined) {
+    const help = 'Write the pattern of the files, path: dist/**, or the step of which files are placed, from: build.';
+    problems.push(problem('missing-key', spotIn(file, at), `${what}: an entry of "artifacts" has no "path"`, { help }));
+  }
   if (path !== undefined && path.trim() === '') {
     problems.push(wrong('path', 'a pattern of "artifacts" is empty', 'For example dist/**'));
   } else if (path !== undefined && leavesDirectory(path)) {
@@ -61,6 +77,60 @@ function ruleProblems({ file, what }: ActionEntry, at: Path, written: RawArtifac
     problems.push(wrong('required', '"required" has no effect with "when: failure"', help));
   }
   return problems;
+}
+
+/** Checks an entry of `artifacts` with `from`, but not the step that it names. */
+function placingProblems(
+  { file, what }: Pick<ActionEntry, 'file' | 'what'>,
+  at: Path,
+  rule: Exclude<RawArtifact, string>,
+): Problem[] {
+  const { to = '.' } = rule;
+  const others = (['path', 'when', 'required', 'name'] as const).filter((key) => rule[key] !== undefined);
+  const problems = others.map((key) => {
+    const related = [{ spot: spotIn(file, [...at, 'from'], 'key'), message: '"from" is given here' }];
+    const help = 'With "from", all files of that step are placed. Files to keep are an entry of their own.';
+    const message = `${what}: an entry of "artifacts" has both "from" and "${key}"`;
+    return problem('conflicting-keys', spotIn(file, [...at, key], 'key'), message, { related, help });
+  });
+  if (to.trim() !== '' && !leavesDirectory(to)) return problems;
+  const message = to.trim() === '' ? '"to" is empty' : `"${to}" is not below the directory of the step`;
+  const help = 'Files are placed below "dir" of the step, for example to: dist.';
+  return [...problems, problem('wrong-value', spotIn(file, [...at, 'to']), `${what}: ${message}`, { help })];
+}
+
+/** Reports `from` in `artifacts` that names a step which keeps nothing, or is not certain to have ended. */
+export function placedProblems(
+  files: readonly SpecFile[],
+  steps: readonly StepEntry[],
+  isComplete: boolean,
+): Problem[] {
+  const users = files.flatMap(actionEntries).filter(({ raw }) => raw.artifacts !== undefined);
+  if (users.length === 0 || !isComplete) return [];
+  const before = dependenciesOf(steps);
+  return users.flatMap(({ file, path, raw, what }) => {
+    const user = steps.findIndex((step) => step.raw === raw);
+    return entriesAt<RawArtifact>(raw.artifacts, [...path, 'artifacts']).flatMap(({ path: at, entry }) => {
+      if (typeof entry === 'string' || entry.from === undefined) return [];
+      const { from } = entry;
+      const used = before.index.get(from);
+      const spot = spotIn(file, [...at, 'from']);
+      if (used === undefined || used === user) {
+        const message = `${what} takes files from ${used === undefined ? `"${from}", which does not exist` : 'itself'}`;
+        const label = used === undefined ? () => didYouMean(nearNames(from, before.index.keys())) : undefined;
+        const help = 'Name an earlier step that keeps files.';
+        return [problem('missing-dependency', spot, message, { ...given({ label }), help })];
+      }
+      if (user !== -1 && !before.has(user, used)) {
+        const help = `Add "depends: ${from}": the files are known only after the step has finished.`;
+        return [problem('missing-dependency', spot, `${what} does not depend on "${from}"`, { help })];
+      }
+      const source = steps[used]?.raw ?? {};
+      if (source.run !== undefined || keepsArtifacts(source)) return [];
+      const help = 'Name the files in that step, for example artifacts: dist/**';
+      return [problem('not-supported', spot, `step "${from}" keeps no artifacts`, { help })];
+    });
+  });
 }
 
 /** A pattern with variables is checked again after each attempt. */

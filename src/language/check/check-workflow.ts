@@ -19,7 +19,7 @@ import {
   variableProblems,
 } from './check-references.ts';
 import { nestedShellProblems, quoteProblems, scriptPathProblems } from './check-shell-texts.ts';
-import { generatedTwiceProblems } from './check-step-files.ts';
+import { generatedTwiceProblems, placedProblems } from './check-step-files.ts';
 
 /** The files of one workflow. `files` are in the order of their steps, the root last. */
 export type WorkflowFiles = {
@@ -70,6 +70,7 @@ export function checkWorkflow({ root, base, files, hasAllImports }: WorkflowFile
       ...variableProblems(settings),
       ...all.flatMap(actionEntries).flatMap(scriptPathProblems),
       ...resultProblems(all, steps, isKnown),
+      ...placedProblems(all, steps, isKnown),
       ...(isKnown && steps.length === 0 ? [noSteps(root)] : []),
       ...(base === null ? [] : ignoredInBase(base)),
       ...heldLockProblems(settings, all),

@@ -69,6 +69,7 @@ arguments argv => args
 strategy => Write one step for each combination.
 maxConcurrent concurrency => parallel: {items: [a, b], maxConcurrent: 2}
 artifact artefacts upload-artifact => artifacts: dist/**
+download-artifact fetchArtifacts => artifacts: {from: STEP, to: DIR}
 inputs deps srcs => sources: src/**
 targets outs produces => generates: bin/app
 dotenv => planned - Write "dotenv" at the top of the file, or the variables under "env".

@@ -13,7 +13,7 @@ import {
 } from '#core/run/run.ts';
 import { isFinished, type RunState, stepNode, stepState } from '#core/run/run-state.ts';
 import { resultNames } from '#core/words/step-results.ts';
-import type { Step, Workflow } from '#core/workflow.ts';
+import { allSteps, type Step, type Workflow } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
 import type { History } from '../history/history.ts';
 import { type PastRun, unjudged } from '../history/past-run.ts';
@@ -187,13 +187,15 @@ function isCutShort(state: RunState): boolean {
   return isFinished(state) && state.status !== 'succeeded' && state.status !== 'partially_succeeded';
 }
 
-const REFERENCE = /\$\{([A-Za-z_]\w*)\.(?:stdout|stderr|exitCode|exit_code)\b/g;
+const REFERENCE = /\$\{([A-Za-z_]\w*)\.(?:stdout|stderr|exitCode|exit_code|artifacts)\b/g;
 
 /** Adds the results of restored steps to which texts of the workflow refer. */
 export function withResults(restored: readonly Restored[], run: PastRun, workflow: Workflow): readonly Restored[] {
+  const placed = allSteps(workflow).flatMap((step) => step.placed ?? []);
   const names = new Set([...JSON.stringify(workflow).matchAll(REFERENCE)].map(([, name]) => name));
+  for (const { from } of placed) names.add(from);
   if (names.size === 0) return restored;
-  const steps = workflow.steps.filter((step) => resultNames(step).some((name) => names.has(name)));
+  const steps = workflow.steps.filter((step) => [step.name, ...resultNames(step)].some((name) => names.has(name)));
   const mentioned = new Set(steps.map(({ name }) => name));
   return restored.map((step) =>
     'status' in step && mentioned.has(step.step) ? { ...step, ...resultOf(step.step, run) } : step,
@@ -202,11 +204,11 @@ export function withResults(restored: readonly Restored[], run: PastRun, workflo
 
 function resultOf(name: string, { state, stored }: PastRun): { result?: EarlierResult } {
   if (stored === null || !state.graph.index.has(name)) return {};
-  const { attempt, exitCode, earlierLogs } = stepState(state, name);
-  if (earlierLogs !== undefined) return { result: { exitCode, ...earlierLogs } };
+  const { attempt, exitCode, earlier, child } = stepState(state, name);
+  if (earlier !== undefined) return { result: { exitCode, ...earlier } };
   if (attempt === 0) return {};
   const path = (stream: 'stdout' | 'stderr') => stored.logs.pathOf(name, attempt, stream);
-  return { result: { exitCode, stdout: path('stdout'), stderr: path('stderr') } };
+  return { result: { exitCode, stdout: path('stdout'), stderr: path('stderr'), ...given({ child }) } };
 }
 
 /** Lists the changes of a later version of a workflow as short phrases; empty if there are none. */

@@ -5,17 +5,21 @@ import {
   existsSync,
   fchmodSync,
   fstatSync,
+  lstatSync,
+  mkdirSync,
   openSync,
   readSync,
   writeSync,
 } from 'node:fs';
-import { errorCode } from '../errors.ts';
+import { join } from 'node:path';
+import { errorCode, WfError } from '../errors.ts';
 import { createSlices } from '../turns.ts';
 
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const CHUNK_BYTES = 256 * 1024;
 const OWNER = 0o600;
 const EXECUTABLE = 0o100;
+const READABLE = 0o444;
 
 /** A copied file. */
 export type Copied = {
@@ -28,6 +32,8 @@ export type Copied = {
 export type CopyOptions = {
   /** Receives the bytes in order; a chunk is valid until the call returns. */
   readonly read?: (chunk: Buffer) => void;
+  /** The permissions of the new file; absent: only those of its owner. One who may read it may execute it, if the source is. */
+  readonly mode?: number;
   /** Ends the copy. */
   readonly signal?: { readonly aborted: boolean };
 };
@@ -45,12 +51,13 @@ export class FileCopier {
    * Copies the present size of an open file to `target`; what is appended meanwhile is left out. Returns null if the signal
    * was aborted first; the target is then incomplete. Throws system errors.
    */
-  async copy(source: number, target: string, { read, signal }: CopyOptions = {}): Promise<Copied | null> {
-    const { size, mode } = fstatSync(source);
+  async copy(source: number, target: string, options: CopyOptions = {}): Promise<Copied | null> {
+    const { read, signal, mode = OWNER } = options;
+    const { size, mode: sourceMode } = fstatSync(source);
     const isCloned = this.#clone(source, target);
     const fd = openSync(target, isCloned ? 'r' : 'wx+', OWNER);
     try {
-      fchmodSync(fd, OWNER | (mode & EXECUTABLE));
+      fchmodSync(fd, (sourceMode & EXECUTABLE) === 0 ? mode : mode | ((mode & READABLE) >> 2));
       const end = isCloned ? fstatSync(fd).size : size;
       // Not imported: the module takes long to load, and most runs copy nothing.
       const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
@@ -88,6 +95,22 @@ export class FileCopier {
 
 function writeWhole(fd: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
+}
+
+/**
+ * Makes directories below `base`, which is made too, and returns the path of the last one. A link in the place of one could lead
+ * anywhere: throws a `WfError` `usage` for what is no directory, and system errors.
+ */
+export function makeDirectoriesBelow(base: string, names: readonly string[]): string {
+  mkdirSync(base, { recursive: true });
+  let directory = base;
+  for (const name of names) {
+    directory = join(directory, name);
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) mkdirSync(directory, { recursive: true });
+    else if (!found.isDirectory()) throw new WfError('usage', `"${directory}" is not a directory`);
+  }
+  return directory;
 }
 
 /** The bytes of an open file, which is closed at the end, in chunks that are valid until the next one. */

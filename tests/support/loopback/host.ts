@@ -161,7 +161,7 @@ class LoopbackRun {
 
   #hosting(): DriverHost {
     const { clock } = this.#options;
-    const { logs } = this.#parts.journal;
+    const { logs, artifacts } = this.#parts.journal;
     return {
       clock,
       state: () => this.#record.state,
@@ -176,6 +176,7 @@ class LoopbackRun {
         stdout: logs.pathOf(step, attempt, 'stdout'),
         stderr: logs.pathOf(step, attempt, 'stderr'),
       }),
+      artifactsOf: (of) => (artifacts && 'step' in of ? artifacts.pathOf(of.step) : null),
       fail: (error) => this.#fail(error),
       orders: {
         attempt: (task) => {

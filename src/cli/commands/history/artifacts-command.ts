@@ -1,4 +1,4 @@
-import { closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { views } from '#render/views.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '#service/history.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { watchPattern } from '#system/glob.ts';
-import { readOpen } from '#system/trees/copy-file.ts';
+import { makeDirectoriesBelow, readOpen } from '#system/trees/copy-file.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
 import type { Console, Output } from '../../terminal/console.ts';
@@ -118,7 +118,7 @@ async function writeArtifact(
   const isExecutable = (fstatSync(source).mode & 0o100) !== 0;
   let fd: number | null = null;
   try {
-    makeDirectories(to, name.split('/').slice(0, -1));
+    makeDirectoriesBelow(to, name.split('/').slice(0, -1));
     fd = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL), 0o666);
     if (isExecutable) fchmodSync(fd, fstatSync(fd).mode | 0o111);
     for await (const chunk of readOpen(source)) {
@@ -130,17 +130,5 @@ async function writeArtifact(
     throw new WfError('usage', `"${path}" exists`, { help: '--force overwrites it, --to DIR names another directory' });
   } finally {
     if (fd !== null) closeSync(fd);
-  }
-}
-
-/** A link in the place of a directory below `to` could lead anywhere. */
-function makeDirectories(to: string, names: readonly string[]): void {
-  mkdirSync(to, { recursive: true });
-  let directory = to;
-  for (const name of names) {
-    directory = join(directory, name);
-    const found = lstatSync(directory, { throwIfNoEntry: false });
-    if (found === undefined) mkdirSync(directory);
-    else if (!found.isDirectory()) throw new WfError('usage', `"${directory}" is not a directory`);
   }
 }

@@ -58,14 +58,14 @@ function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
 }
 
 function ofStep(step: Step): readonly Unsupported[] {
-  const { name, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, upToDate } = step;
+  const { name, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, placed, upToDate } = step;
   const keys = [
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
     (mailOn.failure || mailOn.success) && 'mailOn',
     leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
-    artifacts !== undefined && 'artifacts',
+    (artifacts ?? placed) !== undefined && 'artifacts',
     upToDate !== undefined && 'sources',
   ] as const;
   return [

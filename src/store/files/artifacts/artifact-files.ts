@@ -46,7 +46,7 @@ export function createArtifacts(root: string, scratch: () => string, runsDir: st
     const parent = scratch();
     return storing('create a directory in', parent, () => mkdtempSync(join(parent, 'artifacts-')));
   };
-  const replace = (step: string, staged: string) => {
+  const replace = (step: string, staged: string | null) => {
     const target = pathOf(step);
     storing('write', target, () => {
       if (existsSync(target)) {
@@ -55,6 +55,7 @@ export function createArtifacts(root: string, scratch: () => string, runsDir: st
         renameSync(target, before);
         removeDirectory(before);
       }
+      if (staged === null) return;
       makePrivateDirectory(dirname(target));
       renameSync(staged, target);
     });
