@@ -40,7 +40,7 @@ const FACES = {
   config: ['config', 'directories', 'part-settings', 'settings'],
   language: [
     ...['diagnostic', 'forms/convert', 'formats', 'load', 'locate', 'read/yaml'],
-    ...['schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
+    ...['schema/dagu-schema', 'schema/schema-doc', 'schema/schema-type', 'schema/workflow.schema'],
   ],
   processes: ['end-signal', 'named-pipes', 'processes', 'programs', 'started-program'],
   render: ['data-views', 'log-lines', 'report', 'reporters', 'terminal', 'text', 'views'],
@@ -218,7 +218,7 @@ const FOLDERS = {
       'daemon/schedule/(cron-times|next-start)[.]ts$',
       'server/',
       'service/',
-      'language/(forms/convert|formats|locate|schema/(schema-doc|schema-type))[.]ts$',
+      'language/(forms/convert|formats|locate|schema/(dagu-schema|schema-doc|schema-type))[.]ts$',
       'fast/',
       'store/log-ends[.]ts$',
       'system/(engine-address|glob|files|near-names|stack|time-limit|trees/copy-file|turns|zoned-time)[.]ts$',

@@ -192,7 +192,10 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   convert: [['wf convert dagu.yaml --output deploy.yaml', 'write it with the keys of wf']],
   graph: [['wf graph deploy.yaml --format mermaid', 'for a Markdown page']],
-  schema: [['wf schema steps.retryPolicy', 'explain one key of workflow files']],
+  schema: [
+    ['wf schema steps.retryPolicy', 'explain one key of workflow files'],
+    ['wf schema --form dagu > dagu.json', 'for an editor with files of Dagu'],
+  ],
   config: [['wf config maxConcurrentRuns', 'print one setting']],
   doctor: [
     ['wf doctor', 'check the tools'],

@@ -37,14 +37,16 @@ const limits: Figures = {
   // And the dialog of a backfill.
   // And src/language/forms/convert.ts and wf convert, which load with each other only.
   // And src/engine/attempt/place-artifacts.ts: what places kept files before an attempt.
-  files: 665,
+  // And src/language/schema/dagu-schema.ts, which loads with wf schema --form dagu only.
+  files: 666,
   // And outputs that are too large for the messages of Temporal.
   // And src/daemon/backfills.ts: backfills that a daemon carries out.
   // And what a file needs of an engine.
   // And the dialog of a backfill.
   // And what writes files of other forms with the keys of wf.
   // And files of earlier steps, placed and checked.
-  lines: 94_950,
+  // And the schema of the form of Dagu 2.15, asked of its reader.
+  lines: 95_200,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.
@@ -75,8 +77,8 @@ const limits: Figures = {
     executors: 8,
     fast: 5,
     forwarding: 3,
-    // And what writes files of other forms with the keys of wf.
-    language: 8,
+    // And what writes files of other forms with the keys of wf, and their JSON Schema.
+    language: 9,
     mail: 2,
     notifications: 3,
     processes: 5,

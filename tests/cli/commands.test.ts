@@ -309,6 +309,15 @@ describe('wf schema', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { $schema: 'https://json-schema.org/draft/2020-12/schema' }]);
   });
 
+  it('prints the one of another form, as a whole', async () => {
+    const { code, stdout } = await wf(['schema', '--form', 'dagu']);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { title: 'Dagu 2.15', $defs: { step: { properties: { run: {} } } } },
+    ]);
+    expect(await wf(['schema', 'steps', '--form', 'dagu'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
   it('explains a key', async () => {
     const { stdout } = await wf(['schema', 'steps.retryPolicy']);
     expect(stdout).toMatch(/^steps\.retryPolicy {2}map/);

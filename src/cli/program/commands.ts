@@ -74,10 +74,11 @@ export const addSchema: AddCommand = (program, console) => {
   withCommon(program.command('schema'))
     .argument('[path]', 'a key, such as steps.retryPolicy or executor.http')
     .description('print the JSON Schema of workflow files, or the documentation of one key')
+    .addOption(choice('--form <form>', 'the JSON Schema of files in the form of Dagu 2.15', ['dagu']))
     .option('--json', 'print the schema of the key')
     .action(async (path: string | undefined, options) => {
       const { schemaCommand } = await import('../commands/files/schema-command.ts');
-      schemaCommand({ ...options, path: path ?? null }, console);
+      await schemaCommand({ ...options, path: path ?? null }, console);
     });
 };
 

@@ -42,7 +42,7 @@ type Settings = {
   readonly key: Node;
   readonly given: Fields;
   readonly step: Fields;
-  readonly reading: Reading;
+  readonly reading: Pick<Reading, 'report' | 'humans' | 'routes'>;
 };
 
 type Action = (settings: Settings) => readonly MapEntry[];
@@ -77,7 +77,7 @@ const actions: { readonly [name: string]: Action } = {
   'ssh.run': (all) => {
     const { given, at } = all;
     const command = needed(all, 'command');
-    const strict = given.take('stricthostkey');
+    const strict = given.take('strict_host_key');
     if (strict !== null) given.add(entry('strictHostKeyChecking', strict.key, strict.value));
     return [...executor(all, 'ssh'), entry('command', at, command)];
   },
@@ -162,7 +162,7 @@ const actions: { readonly [name: string]: Action } = {
   'wait.http': (all) => {
     const status = all.given.take('status')?.value ?? scalar('200', all.at);
     const method = all.given.take('method')?.value ?? scalar('GET', all.at);
-    const limit = all.given.take('requesttimeout')?.value ?? scalar('10', all.at);
+    const limit = all.given.take('request_timeout')?.value ?? scalar('10', all.at);
     const curl = `curl -s -o /dev/null -m "$4" -w '%{http_code}' -X "$3" -- "$1"`;
     const args = [needed(all, 'url'), status, method, seconds(limit), pause(all)];
     return program(all, `until [ "$(${curl})" = "$2" ]; do sleep "$5"; done`, args);
@@ -176,7 +176,7 @@ const actions: { readonly [name: string]: Action } = {
   },
   'file.write': (all) => {
     const mode = all.given.take('mode')?.value ?? scalar('0600', all.at);
-    const parents = isSet(all, 'createdirs') ? 'mkdir -p -- "$(dirname -- "$1")"\n' : '';
+    const parents = isSet(all, 'create_dirs') ? 'mkdir -p -- "$(dirname -- "$1")"\n' : '';
     isSet(all, 'atomic');
     // The file appears with its whole content, or not at all.
     const move = isSet(all, 'overwrite') ? 'mv -f -- "$new" "$1"' : 'ln -- "$new" "$1"\nrm -f -- "$new"';
@@ -189,7 +189,7 @@ const actions: { readonly [name: string]: Action } = {
     return copy(all, 'mv');
   },
   'file.delete': (all) => {
-    const options = [isSet(all, 'recursive') ? '-r' : '', isSet(all, 'missingok') ? '-f' : ''].filter((text) => text);
+    const options = [isSet(all, 'recursive') ? '-r' : '', isSet(all, 'missing_ok') ? '-f' : ''].filter((text) => text);
     return program(all, ['rm', ...options, '-- "$1"'].join(' '), [path(all, 'path')]);
   },
   'archive.create': (all) => archive(all, { zip: 'zip -q -r "$2" .', tar: 'tar -caf "$2" -C "$1" .' }, 'destination'),
@@ -250,6 +250,67 @@ export function unsupported(name: string): string | null {
     if (names.split(' ').some(isMeant)) return help;
   }
   return null;
+}
+
+/** What an action takes under `with`. */
+export type ActionSettings = {
+  /** Its own settings, in snake case. */
+  readonly names: readonly string[];
+  readonly required: readonly string[];
+  /** Those that are true or false. */
+  readonly flags: readonly string[];
+  /** The definitions in the schema of workflow files of which it takes the settings too, such as `executor-http`. */
+  readonly others: readonly string[];
+};
+
+/** Records which settings an action asks for; each is given as a text, but those that are `missing`. */
+class Probe extends Fields {
+  readonly asked = new Map<string, Field>();
+  readonly #missing: (name: string) => boolean;
+
+  constructor(missing: (name: string) => boolean) {
+    super([]);
+    this.#missing = missing;
+  }
+
+  override get(name: string): Field | null {
+    const field = this.asked.get(name) ?? { key: scalar(name, NOWHERE), value: scalar('0', NOWHERE) };
+    this.asked.set(name, field);
+    return this.#missing(name) ? null : field;
+  }
+}
+
+const NOWHERE = { start: 0, end: 0 };
+
+/** The settings of an action of `actionNames`, from what its reader asks for. */
+export function settingsOf(action: string): ActionSettings {
+  const look = (missing: (name: string) => boolean) => {
+    const given = new Probe(missing);
+    const problems: { readonly code: string; readonly at: Node }[] = [];
+    const report: Report = (code, at) => problems.push({ code, at });
+    const [at, step] = [
+      scalar(action, NOWHERE),
+      new Fields([entry('id', scalar('id', NOWHERE), scalar('a', NOWHERE))]),
+    ];
+    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>() };
+    const entries = actions[action]?.({ action, at, key: at, given, step, reading }) ?? [];
+    return { asked: given.asked, problems, entries: new Fields(entries) };
+  };
+  const [none, all] = [look(() => true), look(() => false)];
+  const names = [...new Set([...none.asked.keys(), ...all.asked.keys()])];
+  const isNeeded = (name: string) =>
+    look((other) => other === name).problems.some(({ code }) => code === 'missing-key');
+  const isFlag = (name: string) =>
+    all.problems.some(({ code, at }) => code === 'wrong-type' && at === all.asked.get(name)?.value);
+  const executor = none.entries.get('executor')?.value;
+  const type = executor?.kind === 'map' ? textIn(new Fields(executor.entries).get('type')?.value) : null;
+  const isContainer = none.entries.get('container') !== null;
+  return {
+    names: isContainer ? [...names, 'container_name', 'pull'] : names,
+    required: names.filter(isNeeded),
+    flags: names.filter(isFlag),
+    others: isContainer ? ['container', 'executor-docker'] : type === null ? [] : [`executor-${type}`],
+  };
 }
 
 /** The entries of a step for its action. Settings that the action has not are reported. */
@@ -331,7 +392,7 @@ function isSet({ given, reading }: Settings, name: string): boolean {
 
 /** The seconds between two looks. */
 function pause(all: Settings): Node {
-  return seconds(all.given.take('pollinterval')?.value ?? scalar('5', all.at));
+  return seconds(all.given.take('poll_interval')?.value ?? scalar('5', all.at));
 }
 
 function seconds(node: Node): Node {
@@ -360,7 +421,7 @@ function words(
 
 /** A program of `sh` on this machine, whose arguments are the values: none of them is read as code. */
 function program({ at, given }: Settings, code: string, args: readonly Node[]): readonly MapEntry[] {
-  given.take('dryrun');
+  given.take('dry_run');
   return [
     entry('executor', at, scalar('command', at)),
     entry('script', at, scalar(`#!/bin/sh\nset -e\n${code}\n`, at)),
@@ -369,7 +430,7 @@ function program({ at, given }: Settings, code: string, args: readonly Node[]): 
 }
 
 function copy(all: Settings, tool: string): readonly MapEntry[] {
-  const parents = isSet(all, 'createdirs') ? 'mkdir -p -- "$(dirname -- "$2")"\n' : '';
+  const parents = isSet(all, 'create_dirs') ? 'mkdir -p -- "$(dirname -- "$2")"\n' : '';
   const free = isSet(all, 'overwrite') ? '' : '! [ -e "$2" ] || { echo "$2 exists" >&2; exit 1; }\n';
   return program(all, `${free}${parents}${tool} -- "$1" "$2"`, [path(all, 'source'), path(all, 'destination')]);
 }
@@ -398,7 +459,7 @@ function container(all: Settings): readonly MapEntry[] {
   const command = given.take('command');
   const work = command === null ? [] : [entry('command', command.key, command.value)];
   if (DOCKER_KEYS.some((name) => given.get(name)?.value.kind === 'map')) return [...executor(all, 'docker'), ...work];
-  const remove = given.take('autoremove');
+  const remove = given.take('auto_remove');
   const isKept = remove !== null && textIn(remove.value) === 'false';
   const kept = isKept ? [entry('keepContainer', remove.key, scalar('true', remove.value))] : [];
   const entries = given.rest.map((found) => {

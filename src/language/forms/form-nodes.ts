@@ -51,7 +51,8 @@ export class Fields {
   }
 
   get(name: string): Field | null {
-    const found = this.#entries.find(({ key }) => key?.kind === 'scalar' && canonicalKey(textOf(key)) === name);
+    const wanted = canonicalKey(name);
+    const found = this.#entries.find(({ key }) => key?.kind === 'scalar' && canonicalKey(textOf(key)) === wanted);
     return found?.key == null ? null : { key: found.key, value: found.value ?? scalar('', found.key) };
   }
 

@@ -6,10 +6,16 @@ import { didYouMean } from '#system/near-names.ts';
 import type { CommonOptions } from '../../program/add-command.ts';
 import type { Console } from '../../terminal/console.ts';
 
-type SchemaOptions = CommonOptions & { readonly path: string | null; readonly json?: true };
+type SchemaOptions = CommonOptions & { readonly path: string | null; readonly form?: 'dagu'; readonly json?: true };
 
-/** Prints the JSON Schema of workflow files, or the documentation of one key. */
-export function schemaCommand({ path, json }: SchemaOptions, console: Console): void {
+/** Prints the JSON Schema of workflow files of a form, or the documentation of one key. */
+export async function schemaCommand({ path, form, json }: SchemaOptions, console: Console): Promise<void> {
+  if (form !== undefined) {
+    if (path !== null) throw new WfError('usage', '--form prints the whole schema: leave the key out');
+    const { daguSchema } = await import('#language/schema/dagu-schema.ts');
+    console.out.write(`${JSON.stringify(daguSchema(), null, 2)}\n`);
+    return;
+  }
   const found = documentationOf(path ?? '');
   if (found === null) {
     throw new WfError('usage', `there is no key "${path}" in a workflow file`, {
