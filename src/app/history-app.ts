@@ -55,6 +55,7 @@ export function createPast(
     leftBy,
     processes: leftovers,
     catchUp: remote.catchUp,
+    waitsOf: remote.waitsOf,
     removeContainers: async (daemons: readonly string[]) =>
       (await import('#executors/docker/docker.ts')).removeContainers(daemons, config.processEnv),
     queue: archive,
@@ -133,6 +134,7 @@ function remoteEngine(config: Config, copying: Copying = { lasting: null, report
   return {
     accept: async (...asked) => (await open()).accept(...asked),
     holderOf: async (...asked) => (await open()).holderOf(...asked),
+    waitsOf: async (...asked) => (await open()).waitsOf(...asked),
     catchUp: async (...asked) => (await open()).catchUp(...asked),
     cancel: async (...asked) => (await open()).cancel(...asked),
     answer: async (...asked) => (await open()).answer(...asked),

@@ -181,6 +181,12 @@ export type Engine = {
  */
 export type CatchUp = (run: RunRef, until?: AbortSignal) => Promise<string | null>;
 
+/**
+ * What an unfinished run of another engine waits for that may never come, such as workers that are not connected, each in one
+ * line. It is a view of now, and not in the journal.
+ */
+export type Waits = (run: RunRef) => Promise<readonly string[]>;
+
 /** Carries out runs in this process, each from its first event to its last. */
 export type RunHost = {
   /** Starts an accepted run; the watcher also gets the events stored before. */

@@ -52,7 +52,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
       answer: (runId, order) => createLocalRuns(control()).answer(runId, order),
       find: async (reference) => {
         const { history } = past();
-        return summarizeWithFailures(await history.find(reference), history);
+        return summarizeWithFailures(await history.withWaits(await history.find(reference)), history);
       },
       view: (reference) => viewRun(reference, tools),
       list: (filter) => listRuns(filter, tools),
@@ -90,7 +90,7 @@ async function listRuns(
 
 async function viewRun(reference: string, { past }: LocalServiceTools): Promise<RunView> {
   const { history } = past();
-  const run = await history.find(reference);
+  const run = await history.withWaits(await history.find(reference));
   const { state, stored } = run;
   return {
     summary: await summarizeWithFailures(run, history),

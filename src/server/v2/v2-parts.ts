@@ -19,7 +19,7 @@ type ScheduledMoment = { readonly file: string; readonly kind: string; readonly 
 export type V2Parts = Pick<V1Parts, 'workflows' | 'runIndex' | 'runs' | 'searchLines'> & {
   readonly history: Pick<
     History,
-    'read' | 'find' | 'knowsWorkflow' | 'list' | 'positionOf' | 'countByHour' | 'summarize'
+    'read' | 'find' | 'withWaits' | 'knowsWorkflow' | 'list' | 'positionOf' | 'countByHour' | 'summarize'
   >;
   readonly feeds: RunFeeds;
   /** Stores a piece of a log of an engine's run; resolves to the bytes that are stored. Throws `not-found`, `conflict`. */

@@ -29,6 +29,8 @@ export type History = {
   /** Returns the run that a reference names, as in `Service`. Throws `not-found`, or `usage` if several match. */
   readonly find: (word: string) => Promise<PastRun>;
   readonly read: (runId: string) => Promise<PastRun | null>;
+  /** The run with what it waits for, if another engine carries it out. */
+  readonly withWaits: (run: PastRun) => Promise<PastRun>;
   /** Yields the events after those in `run`, until the run has finished, is removed, or the signal is aborted. */
   readonly follow: (run: PastRun, signal: AbortSignal) => AsyncIterable<StoredEvent>;
   /** Waits for a run that the reference names; null if the signal is aborted first. Throws as `find` does. */
@@ -75,6 +77,12 @@ export function createHistory(
   return {
     read,
     list,
+    withWaits: async (run) => {
+      const { owner } = run.state;
+      if (isFinished(run.state) || owner === null || !('engine' in owner)) return run;
+      const waits = (await tools.waitsOf?.(referenceTo(run))) ?? [];
+      return waits.length === 0 ? run : { ...run, waits };
+    },
     countByHour: (period) => countByHour(period, { archive, reach, read }),
     positionOf: ({ runId }) => ({ at: archive.timeOf(runId), runId }),
     follow: (run, signal) => followRun(run, { ...tools, read }, signal),

@@ -3,7 +3,7 @@ import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import { ownerName, type ProcessOwner, type RunEvent, type StoredEvent } from '#core/run/run.ts';
 import { isActive, isFinished, type RunState, stepState } from '#core/run/run-state.ts';
 import { transition } from '#core/run/transition.ts';
-import type { BackgroundProcesses, CatchUp, Engine, Leader, RunRef } from '#engine/engine.ts';
+import type { BackgroundProcesses, CatchUp, Engine, Leader, RunRef, Waits } from '#engine/engine.ts';
 import type { RunArchive, RunJournal, RunQueue } from '#store/store.ts';
 import type { Clock } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
@@ -20,6 +20,8 @@ export type LostRunTools = {
   readonly processes: Pick<BackgroundProcesses, 'find' | 'end'>;
   /** Absent: runs of other engines stay as they were copied. */
   readonly catchUp?: CatchUp;
+  /** Absent: what runs of other engines wait for is not known. */
+  readonly waitsOf?: Waits;
   /** Absent: no run waits again. */
   readonly queue?: Pick<RunQueue, 'readLaunch'>;
   /** Returns the location of processes that the owner may have left; absent: here. */

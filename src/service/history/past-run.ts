@@ -18,6 +18,8 @@ export type PastRun = {
   readonly isUnjudged?: true;
   /** Present: why the copy of this unfinished run of another engine may be old. */
   readonly staleness?: string;
+  /** Present: what this unfinished run of another engine waits for, see `Waits`. */
+  readonly waits?: readonly string[];
 };
 
 /**
@@ -65,7 +67,9 @@ export function summarizePastRun(run: PastRun, createdAt: number): RunSummary {
   const { runId, state, stored, damage } = run;
   const known = { ...state, runId, createdAt: state.createdAt === 0 ? createdAt : state.createdAt };
   const summary = summarize(known, (step, attempt) => stored?.logs.file(step, attempt, 'stdout').path ?? null);
-  return { ...summary, warnings: [...summary.warnings, ...damage, ...(run.isUnjudged ? [unjudged(run)] : [])] };
+  const { waits = [] } = run;
+  const others = [...damage, ...(run.isUnjudged ? [unjudged(run)] : []), ...waits];
+  return { ...summary, warnings: [...summary.warnings, ...others] };
 }
 
 /** Explains why it is unknown whether the run is running. */

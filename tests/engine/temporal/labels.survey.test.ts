@@ -137,13 +137,17 @@ steps: [{name: a, command: echo, workerSelector: {zone: $TOKEN}}]
   });
 
   it('that no worker has are named, and waited for', async () => {
-    const { start } = place(`
+    const { start, call } = place(`
 params: ZONE=eu
 steps: [{name: first, command: echo}, {name: far, command: echo, workerSelector: {zone: $ZONE}}]
 `);
     const started = start();
-    await started.until('step "far" waits for a worker with zone=eu: none is connected');
+    const wait = 'step "far" waits for a worker with zone=eu: none is connected';
+    await started.until(wait);
+    expect((await call('status')).stdout).toContain(`warning: ${wait}\n`);
+    expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([wait]);
     await server.worker('eu', { args: ['--labels', 'zone=eu'] });
     expect((await started.ended).code).toBe(0);
+    expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([]);
   });
 });

@@ -27,6 +27,8 @@ schedule: "* * * * *"
 steps: [{name: a, command: echo tick}]
 `;
 
+const far = 'steps: [{name: far, command: echo, workerSelector: {zone: eu}}]';
+
 const turn = `
 queue: turns
 steps: [{name: plan, command: echo plan}, {name: waits, command: sleep 300}]
@@ -46,7 +48,7 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     server = await startTemporal(directory);
     worker = await server.worker('one');
     mkdirSync(dags);
-    for (const [name, text] of Object.entries({ quick, deaf, approval, again, locked, turn }))
+    for (const [name, text] of Object.entries({ quick, deaf, approval, again, locked, far, turn }))
       writeFileSync(join(dags, `${name}.yaml`), text);
   });
   afterAll(async () => {
@@ -126,6 +128,32 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     await crash(b);
     a.process.kill('SIGTERM');
     expect((await a.process.ended).code).toBe(0);
+  }, 120_000);
+
+  it('name the workers that a run waits for, also after a restart', async () => {
+    const first = await serve('w');
+    const wait = 'step "far" waits for a worker with zone=eu: none is connected';
+    const warnings = async (daemon: Served) =>
+      ((await ask(daemon, 'runs/w1')).json as { readonly warnings: unknown }).warnings;
+    await start(first, 'far', 'w1');
+    await expect.poll(() => warnings(first), { timeout: 30_000 }).toEqual([wait]);
+    const end = new AbortController();
+    const live = await fetch(`${first.url}/api/v2/events?run=w1`, { signal: end.signal });
+    let seen = '';
+    for await (const part of live.body ?? []) {
+      seen += Buffer.from(part).toString();
+      if (seen.includes('event: warnings')) break;
+    }
+    end.abort();
+    expect(seen).toContain(`data: ${JSON.stringify({ runId: 'w1', warnings: [wait] })}`);
+    await crash(first);
+    const second = await serve('w');
+    await expect.poll(() => warnings(second), { timeout: 30_000 }).toEqual([wait]);
+    expect(journals(second)['w1']).not.toContain('zone=eu: none');
+    expect((await ask(second, 'runs/w1/stop', {})).status).toBe(202);
+    await until(second, 'w1', 'canceled');
+    expect(await warnings(second)).toEqual([]);
+    await crash(second);
   }, 120_000);
 
   it('let their runs take turns in a queue', async () => {

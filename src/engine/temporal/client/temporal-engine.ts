@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import { buildGraph } from '#core/graph.ts';
 import { evolve } from '#core/run/evolve.ts';
@@ -9,7 +10,7 @@ import type { AnswerRequest, DurableText, RunArchive, RunControl, RunQueue, RunS
 import type { Clock } from '#system/clock.ts';
 import { failedAs, tryOr, WfError } from '#system/errors.ts';
 import { createSlots } from '#system/turns.ts';
-import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest } from '../../engine.ts';
+import type { AcceptedRun, CatchUp, Engine, RunRef, RunRequest, Waits } from '../../engine.ts';
 import { connectClient, type EngineAccess, type EngineSettings, ifGone, packages } from '../connection.ts';
 import { attemptId, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
 import { readIdentity, refuseForeign, servingWorkers } from '../workers.ts';
@@ -17,6 +18,7 @@ import { type KnownWorkflowTools, withKnownWorkflows } from './known-workflows.t
 import { isAway } from './mirror.ts';
 import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
 import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
+import { runWaits } from './run-waits.ts';
 import { engineRun, readStartedRun, startRun } from './start-run.ts';
 
 /** What runs of engines need of this machine. */
@@ -49,6 +51,8 @@ export type TemporalEngineTools = {
 export type TemporalEngine = Pick<Engine, 'cancel' | 'answer'> & {
   /** The worker that makes an attempt now, by its name; null: none. Rejects as `catchUp`. */
   readonly holderOf: (run: RunRef, step: string, attempt: number) => Promise<string | null>;
+  /** See `Waits`. An engine that does not answer soon tells nothing. */
+  readonly waitsOf: Waits;
   /** Accepts a run for the engine at an address, as `Engine.accept`. */
   readonly accept: (request: RunRequest, url: string) => Promise<AcceptedRun>;
   readonly catchUp: CatchUp;
@@ -73,6 +77,9 @@ const MAX_FOLLOWED = 500;
 const SLOW_POLL_MS = 15_000;
 const MAX_ASKED_AT_ONCE = 8;
 const CALL_MS = 10_000;
+/** What a run waits for is asked again after this time, and not waited for longer by who wants to see the run. */
+const WAITS_KNOWN_MS = 5000;
+const WAITS_PATIENCE_MS = 3000;
 
 /** Creates the access to runs of engines, whose connections last as long as this process and do not keep it alive. */
 export function createTemporalEngine(tools: TemporalEngineTools): TemporalEngine {
@@ -80,6 +87,7 @@ export function createTemporalEngine(tools: TemporalEngineTools): TemporalEngine
   const { control, clock } = tools;
   return {
     accept: (request, url) => copies.accept(request, url),
+    waitsOf: (run) => copies.waitsOf(run),
     holderOf: (run, step, attempt) => copies.holderOf(run, step, attempt),
     catchUp: (run, until) => copies.catchUp(run, tools.lasting ?? until ?? null),
     connect: (url) => copies.connect(url),
@@ -111,6 +119,8 @@ class RunCopies {
   readonly #followed = new Map<string, Promise<void>>();
   /** When runs that are not followed were copied last. */
   readonly #askedAt = new Map<string, number>();
+  /** What runs wait for, and when that was asked. */
+  readonly #waits = new Map<string, { readonly at: number; readonly found: ReturnType<Waits> }>();
   /** Why engines do not answer, by their addresses. */
   readonly #away = new Map<string, string>();
   readonly #inSlot = createSlots(MAX_ASKED_AT_ONCE);
@@ -215,6 +225,17 @@ class RunCopies {
     const ids = [attemptId(step, attempt), attemptId(step, attempt, true)];
     const held = raw?.pendingActivities?.find(({ activityId }) => ids.includes(activityId ?? ''));
     return readIdentity(held?.lastWorkerIdentity ?? '')?.name ?? null;
+  }
+
+  async waitsOf(run: RunRef): Promise<readonly string[]> {
+    const now = this.#tools.clock.now();
+    for (const [runId, { at }] of this.#waits) if (now - at >= WAITS_KNOWN_MS) this.#waits.delete(runId);
+    const known = this.#waits.get(run.runId);
+    if (known !== undefined) return known.found;
+    const asked = async () => runWaits((await this.#reach(this.#addressOf(run))).access, run.runId);
+    const found = Promise.race([asked().catch(() => []), pause(WAITS_PATIENCE_MS, [], { ref: false })]);
+    this.#waits.set(run.runId, { at: now, found });
+    return found;
   }
 
   async catchUp(run: RunRef, until: AbortSignal | null): Promise<string | null> {

@@ -1,18 +1,18 @@
 import type { Client, Connection, WorkflowHandle } from '@temporalio/client';
-import { type RunState, stepState } from '#core/run/run-state.ts';
-import { labelsText, selectingSteps } from '#core/selectors.ts';
-import { expandText } from '#core/words/interpolate.ts';
+import type { RunState } from '#core/run/run-state.ts';
+import { selectingSteps } from '#core/selectors.ts';
 import type { RunJournal } from '#store/store.ts';
-import { failedAs, messageOf, tryOr, WfError } from '#system/errors.ts';
+import { failedAs, messageOf, WfError } from '#system/errors.ts';
 import { nextTurn } from '#system/turns.ts';
 import type { ActiveRun, FailedChild, GivenAnswer, ParentStep, RunHost, RunRequest, RunWatcher } from '../../engine.ts';
 import type { LocalEngineOptions } from '../../local/engine-options.ts';
 import { connectClient, type EngineAccess, type EngineSettings, packages } from '../connection.ts';
-import { DEFAULT_QUEUE, type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
-import { refuseForeign, servesLabels, servingWorkers } from '../workers.ts';
+import { type EngineRun, NAMES, type StopOrder } from '../protocol.ts';
+import { refuseForeign, servingWorkers } from '../workers.ts';
 import { type KnownWorkflowTools, withKnownWorkflows } from './known-workflows.ts';
 import type { DecisionFailure } from './mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
+import { runWaits } from './run-waits.ts';
 import { ShownChildren } from './shown-children.ts';
 import { engineRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
@@ -231,15 +231,19 @@ class EngineRunInHand {
     this.#watcher({ type: 'run.warned', at, step: null, message, seq: 0 }, this.#copy.shown);
   }
 
-  /** Says so if no worker takes the work: of all steps, or of those that need labels. */
+  /** Says what the run waits for, see `runWaits`. */
   #lookForWorkers(): () => void {
     const { clock } = this.#tools;
     const againMs = selectingSteps(this.#run.request.workflow).length === 0 ? LOOK_AGAIN_MS : LOOK_FOR_LABELS_MS;
     let said = { text: '', at: 0 };
     let cancel = () => {};
+    let isOver = false;
     const look = (afterMs: number) => {
+      if (isOver) return;
       cancel = clock.setTimer(clock.now() + afterMs, () => {
-        void this.#missingWorkers().then((text) => {
+        const asked = runWaits(this.#tools.access, this.active.runId).catch(() => []);
+        void asked.then((waits) => {
+          const text = waits.join('; ');
           const isRepeated = text === said.text && clock.now() - said.at < LOOK_AGAIN_MS;
           if (text !== '' && !isRepeated) this.#warn(text);
           if (!isRepeated) said = { text, at: clock.now() };
@@ -248,20 +252,10 @@ class EngineRunInHand {
       });
     };
     look(NO_WORKER_AFTER_MS);
-    return () => cancel();
-  }
-
-  /** What the run waits for; empty: it has all workers that it needs now, or the engine does not tell. */
-  async #missingWorkers(): Promise<string> {
-    const workers = await servingWorkers(this.#tools.access).catch(() => null);
-    if (workers === null) return '';
-    if (workers.length === 0)
-      return `no worker serves the queue "${DEFAULT_QUEUE}" of the engine: start one with wf worker`;
-    const waiting = waitingForLabels(this.#copy.shown);
-    const [missing] = waiting.filter(({ labels }) => !workers.some((worker) => servesLabels(worker, labels)));
-    return missing === undefined
-      ? ''
-      : `step "${missing.step}" waits for a worker with ${missing.labels}: none is connected`;
+    return () => {
+      isOver = true;
+      cancel();
+    };
   }
 
   async #answer(answer: GivenAnswer): Promise<void> {
@@ -315,16 +309,4 @@ class EngineRunInHand {
   #guard(work: Promise<void>): void {
     work.catch((error: unknown) => this.#reject(error));
   }
-}
-
-/** The scheduled steps that need labels, without those whose labels only workers know: variables that are not parameters. */
-function waitingForLabels(run: RunState): readonly { readonly step: string; readonly labels: string }[] {
-  const params = new Map(run.params.map(({ name, value }) => [name, value]));
-  return run.graph.nodes.flatMap(({ name: step, workerSelector }) => {
-    if (workerSelector === undefined || stepState(run, step).status !== 'scheduled') return [];
-    const values = Object.entries(workerSelector).map(([name, template]) => {
-      return [name, tryOr('', () => expandText(template, (variable) => params.get(variable)))] as const;
-    });
-    return values.some(([, value]) => value === '') ? [] : [{ step, labels: labelsText(Object.fromEntries(values)) }];
-  });
 }

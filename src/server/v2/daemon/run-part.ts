@@ -1,7 +1,7 @@
 import { nodeAt } from '#core/graph.ts';
 import { attemptKey, endsAttempt } from '#core/run/outcome.ts';
 import type { StoredEvent } from '#core/run/run.ts';
-import { type RunState, stepState, steps } from '#core/run/run-state.ts';
+import { isFinished, type RunState, stepState, steps } from '#core/run/run-state.ts';
 import { type AttemptRecord, addToAttempts, attemptHistory } from '#core/summary/attempt-history.ts';
 import { summarizeStep, warningTexts } from '#core/summary/summarize.ts';
 import { counting, evolveIfFit, MAX_ATTEMPTS, type PastRun, stepViewJson } from '#service/history.ts';
@@ -23,13 +23,16 @@ type RunPartOptions = {
 /** Changes of the followed run in a stream: steps, sizes of logs, warnings. Follows it until the signal or `close`. */
 export class RunPart {
   readonly #options: RunPartOptions;
-  readonly #tools: Pick<V2Parts, 'feeds' | 'history'>;
+  readonly #tools: Pick<V2Parts, 'feeds' | 'history' | 'clock'>;
   /** The changed steps, each with its changed instances; null: the step as a whole. */
   readonly #changed = new Map<string, Set<string> | null>();
   readonly #left = new AbortController();
   readonly #sizes: LogSizes;
   #progress: Progress;
-  #warnings: number;
+  /** Those that were sent, one a line; null: not known. */
+  #warnings: string | null;
+  /** What the run waits for in its engine. */
+  #waits: readonly string[] = [];
   #sent: number;
   #isFollowing = false;
   /** The run may have changed after its end, which is not delivered yet. */
@@ -44,12 +47,14 @@ export class RunPart {
     const events = run.stored?.events ?? [];
     const missed = after === null ? [] : events.filter(({ seq }) => seq > after);
     for (const event of missed) this.#mark(changeOf(event, run.state));
-    this.#warnings = missed.some(({ type }) => type === 'run.warned') ? -1 : this.#progress.warnings().length;
+    const mayBeNew = missed.some(({ type }) => type === 'run.warned');
+    this.#warnings = mayBeNew ? null : this.#progress.warnings().join('\n');
     this.#sent = this.#progress.position;
     this.#sizes = new LogSizes(run, { clock: tools.clock, wake, fail: this.#fail });
     for (const event of events) this.#sizes.add(event, { isPast: after === null || event.seq <= after });
     signal.addEventListener('abort', this.close, { once: true });
     void this.#follow();
+    if (run.state.owner !== null && 'engine' in run.state.owner) this.#lookForWaits();
   }
 
   get runId(): string {
@@ -71,9 +76,10 @@ export class RunPart {
   *take(): Iterable<string> {
     if (this.#failure !== null) throw this.#failure.error;
     for (const size of this.#sizes.take()) yield eventFrame({ event: 'log', data: JSON.stringify(size) });
-    const warnings = this.#progress.warnings();
-    if (warnings.length !== this.#warnings) {
-      this.#warnings = warnings.length;
+    const warnings = [...this.#progress.warnings(), ...this.#waits];
+    const text = warnings.join('\n');
+    if (text !== this.#warnings) {
+      this.#warnings = text;
       yield eventFrame({ event: 'warnings', data: JSON.stringify({ runId: this.runId, warnings }) });
     }
     const position = this.#progress.position;
@@ -99,6 +105,25 @@ export class RunPart {
     this.#failure = { error };
     this.#options.wake();
   };
+
+  /** What a run of an engine waits for is no event: it is asked for again and again. */
+  #lookForWaits(): void {
+    const { history, clock } = this.#tools;
+    const run = this.#progress.run;
+    if (this.#left.signal.aborted) return;
+    const asked = history.withWaits(run).then(({ waits = [] }) => {
+      const isSame = waits.join('\n') === this.#waits.join('\n');
+      this.#waits = waits;
+      if (!isSame) this.#options.wake();
+      if (isFinished(run.state) || this.#left.signal.aborted) return;
+      const cancel = clock.setTimer(clock.now() + LOOK_FOR_WAITS_MS, () => {
+        this.#left.signal.removeEventListener('abort', cancel);
+        this.#lookForWaits();
+      });
+      this.#left.signal.addEventListener('abort', cancel, { once: true });
+    });
+    asked.catch(this.#fail);
+  }
 
   #mark(change: StepChange | null): void {
     if (change === null) return;
@@ -170,6 +195,10 @@ class Progress {
     this.position = events.at(-1)?.seq ?? 0;
   }
 
+  get run(): PastRun {
+    return { ...this.#run, state: this.#state };
+  }
+
   /** Adds one event and returns its change of a step, if any. */
   add(event: StoredEvent): StepChange | null {
     this.position = event.seq;
@@ -206,6 +235,7 @@ function changeOf(event: StoredEvent, { graph }: Pick<RunState, 'graph'>): StepC
 /** The current size of a stream of an attempt, in bytes. */
 type StreamSize = AttemptReference & { readonly runId: string; readonly stream: LogStream; readonly size: number };
 
+const LOOK_FOR_WAITS_MS = 5000;
 const POLL_MS = 250;
 /** Attempts checked at a time; the others are checked next. */
 const MAX_ATTEMPTS_PER_LOOK = 200;

@@ -152,8 +152,10 @@ function stampOf({ runIds, files }: Others, { runStamp }: V2Parts): string {
 }
 
 /** `GET /api/v2/runs/{id}`. */
-export const showRun: V2Handler = async ({ params: { id = '' } }, parts) =>
-  jsonReply(await summarizeWithFailures(await namedRun(id, parts), parts.history));
+export const showRun: V2Handler = async ({ params: { id = '' } }, parts) => {
+  const { history } = parts;
+  return jsonReply(await summarizeWithFailures(await history.withWaits(await namedRun(id, parts)), history));
+};
 
 /** One letter for each status of a step. */
 const letters: { readonly [status in StepStatus]: string } = {
