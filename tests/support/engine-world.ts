@@ -7,6 +7,7 @@ import type { Capture } from '#engine/attempt/attempt-context.ts';
 import type { ActiveRun, Notify, RetryChild, RunRequest } from '#engine/engine.ts';
 import type { FindSubworkflow } from '#engine/local/engine-options.ts';
 import { createRunHost } from '#engine/local/run-host.ts';
+import type { LockOptions } from '#engine/local/run-locks.ts';
 import type { Attempt } from '#executors/executor.ts';
 import { NamedPipes } from '#processes/named-pipes.ts';
 import { identify, isAlive } from '#processes/processes.ts';
@@ -40,6 +41,8 @@ export type WorldOptions = {
   readonly retryChild?: RetryChild;
   readonly processEnv?: Readonly<Record<string, string>>;
   readonly notify?: Notify;
+  /** Default: locks of this world, each with one slot. */
+  readonly locks?: LockOptions;
 };
 
 /** Makes a world for the time of a function. */
@@ -73,7 +76,7 @@ function createWorld(directory: string, options: WorldOptions): EngineWorld {
     openPipe: (at) => pipes.open(at),
     newRunId: () => `child-${++runs}`,
     notify: options.notify ?? (() => null),
-    locks: {
+    locks: options.locks ?? {
       open: async () => createLocks(join(directory, 'runs'), { identify, isAlive, settle: async () => {} }),
       sizeOf: () => 1,
       perMinute: () => null,
