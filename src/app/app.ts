@@ -56,14 +56,6 @@ export function createApp(config: Config, options: AppOptions) {
 /** What a host of runs needs of this machine. */
 export function hostOptions(config: Config, options: AppOptions): LocalEngineOptions {
   const { keepHistory } = options;
-  const summaryOf = noticeSummary(keepHistory);
-  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
-  const chat = createNotifier({
-    ...notifierSettings(config),
-    summaryOf,
-    // Without a history, no run failed before.
-    failedBefore: async ({ state }) => keepHistory && (await import('./history-app.ts')).hasFailedBefore(state, config),
-  });
   return {
     store: keepHistory
       ? fileStore(config, { queueSync: queueFlush })
@@ -88,10 +80,24 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
     onChild: options.onChild ?? null,
     newRunId,
     openPipe: pipesWith(config.processEnv),
-    notify: options.notify ?? joinNotifiers(mail, chat),
+    notify: options.notify ?? runNotifier(config, keepHistory),
     locks: locksOf(config),
     needsSelected: config.settings.read('strictSelectors').value,
   };
+}
+
+/** Sends the mails and notifications of runs. `kept`: they are stored. */
+export function runNotifier(config: Config, kept: boolean): Notify {
+  const summaryOf = noticeSummary(kept);
+  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
+  const chat = createNotifier({
+    ...notifierSettings(config),
+    summaryOf,
+    // Without a history, no run failed before.
+    failedBefore: async ({ state, failedBefore }) =>
+      failedBefore ?? (kept && (await import('./history-app.ts')).hasFailedBefore(state, config)),
+  });
+  return joinNotifiers(mail, chat);
 }
 
 /** Opens the locks of the home once; they are loaded with the first one. */

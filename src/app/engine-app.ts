@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { readLogStoreToken } from '#config/part-settings.ts';
@@ -12,10 +12,11 @@ import type { EngineWorker, LogTarget } from '#engine/temporal/worker/worker.ts'
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { outsideLogs } from '#store/files/run-directory.ts';
+import { createMemoryStore } from '#store/memory.ts';
 import { failedAs, WfError } from '#system/errors.ts';
 import { writePiece } from '#system/file-pieces.ts';
-import { type AppOptions, hostOptions } from './app.ts';
-import { createPast } from './history-app.ts';
+import { type AppOptions, hostOptions, runNotifier } from './app.ts';
+import { createPast, hasFailedBefore } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
 import { engineSettings, logStoreDirectory, lostAfterMs } from './remote-app.ts';
 import { queueSizes } from './run-store.ts';
@@ -33,7 +34,12 @@ export async function openEngineHost(
   const { openTemporalHost } = await import('#engine/temporal/client/temporal-host.ts');
   return openTemporalHost({
     ...hostOptions(config, options),
-    known: knownWorkflowTools(config, () => createPast(config).history),
+    known: knownWorkflowTools(
+      config,
+      () => createPast(config).history,
+      // Without a history, no run failed before.
+      options.keepHistory ? hasFailedBefore : null,
+    ),
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),
@@ -51,7 +57,7 @@ export async function readWorkers(config: Config): Promise<readonly WorkerReport
 export async function openFitCheck(config: Config): Promise<FitCheck> {
   const { createFitCheck } = await import('#engine/temporal/client/inspect-engine.ts');
   const settings = engineSettings(config, config.settings.read('engine').value);
-  return createFitCheck(settings, knownWorkflowTools(config, () => createPast(config).history).load);
+  return createFitCheck(settings, knownWorkflowTools(config, () => createPast(config).history, null).load);
 }
 
 /** Checks the engine of the settings for `wf doctor`; changes nothing. */
@@ -111,7 +117,13 @@ export async function startWorker(
     settings,
     ...request,
     name: named,
-    host: { ...hostOptions(config, { keepHistory: false }), background: processes, openLogs: createRunLogs },
+    host: {
+      // Runs are stored by those who copy them.
+      ...hostOptions(config, { keepHistory: false, notify: runNotifier(config, true) }),
+      background: processes,
+      openLogs: createRunLogs,
+      openStore: () => createMemoryStore({ tempDir: tmpdir }),
+    },
     shared,
     tools: { own: thisProcess(), isAlive: mayBeAlive, processes },
     logTarget,

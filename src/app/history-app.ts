@@ -82,7 +82,10 @@ export async function claimStart(workflow: string, config: Config): Promise<(() 
 }
 
 /** Returns whether the run of the same workflow before this one failed. */
-export async function hasFailedBefore({ runId, file, workflow }: RunState, config: Config): Promise<boolean> {
+export async function hasFailedBefore(
+  { runId, file, workflow }: Pick<RunState, 'runId' | 'file' | 'workflow'>,
+  config: Config,
+): Promise<boolean> {
   const { history, archive } = createPast(config);
   const statuses = ['succeeded', 'partially_succeeded', 'failed'] as const;
   const behind = { at: archive.timeOf(runId), runId };
@@ -128,7 +131,9 @@ function remoteEngine(config: Config, copying: Copying = { lasting: null, report
   let opened: Promise<TemporalEngine> | null = null;
   const open = () => {
     const readHistory = () => createPast(config).history;
-    opened ??= import('./remote-app.ts').then((app) => app.openRemoteEngine(config, { ...copying, readHistory }));
+    opened ??= import('./remote-app.ts').then((app) =>
+      app.openRemoteEngine(config, { ...copying, readHistory, failedBefore: hasFailedBefore }),
+    );
     return opened;
   };
   return {

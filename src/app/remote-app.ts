@@ -7,7 +7,7 @@ import { systemClock } from '#system/clock.ts';
 import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
 import { fileStore, queueSizes } from './run-store.ts';
-import { knownWorkflowTools } from './subworkflows.ts';
+import { type FailedBefore, knownWorkflowTools } from './subworkflows.ts';
 
 /** How long runs are copied, who receives the errors of it, and what precedes a start; see `TemporalEngineTools`. */
 export type Copying = Pick<TemporalEngineTools, 'lasting' | 'report' | 'accepting'>;
@@ -15,7 +15,11 @@ export type Copying = Pick<TemporalEngineTools, 'lasting' | 'report' | 'acceptin
 /** Opens the access to the runs of engines; nothing is connected before it is used. */
 export async function openRemoteEngine(
   config: Config,
-  { readHistory, ...copying }: Copying & { readonly readHistory: () => Pick<History, 'read'> },
+  {
+    readHistory,
+    failedBefore,
+    ...copying
+  }: Copying & { readonly readHistory: () => Pick<History, 'read'>; readonly failedBefore: FailedBefore },
 ): Promise<TemporalEngine> {
   const { createTemporalEngine } = await import('#engine/temporal/client/temporal-engine.ts');
   const store = fileStore(config);
@@ -30,7 +34,7 @@ export async function openRemoteEngine(
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
-    known: knownWorkflowTools(config, readHistory),
+    known: knownWorkflowTools(config, readHistory, failedBefore),
     settingsOf: (url) => engineSettings(config, url),
     checkId: checkRunId,
   });

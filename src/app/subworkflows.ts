@@ -22,13 +22,22 @@ export function subworkflowFinder(config: Config): FindSubworkflow {
   };
 }
 
+/** Whether the run of a workflow before this one failed. */
+export type FailedBefore = (
+  run: { readonly runId: string; readonly file: string | null; readonly workflow: string },
+  config: Config,
+) => Promise<boolean>;
+
 /** Reads the workflows that steps run before their run starts, for an engine, and plans the retries of earlier ones. */
 export function knownWorkflowTools(
   config: Config,
   readHistory: () => Pick<History, 'read'>,
+  failedBefore: FailedBefore | null,
 ): TemporalEngineTools['known'] {
   return {
     load: (asked) => withDotenv<ChildWorkflow>(readSubworkflow(config, asked), config.processEnv),
+    failedBefore: async (runId, { file, name }) =>
+      failedBefore !== null && (await failedBefore({ runId, file, workflow: name }, config)),
     retriesOf: (retryOf, workflowOf) => retryChildren(retryOf, workflowOf, readHistory()),
   };
 }

@@ -54,6 +54,8 @@ export type RunRequest = {
   readonly force?: 'all' | readonly string[];
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
+  /** Whether the run of the workflow before it failed, for an engine, whose workers have no history; absent: no. */
+  readonly failedBefore?: boolean;
   /** The time of the parent run between a stop and a kill. */
   readonly parentGraceMs?: number;
   /** The workflows that its steps run, for an engine whose workers lack their files; absent: they are read when needed. */
@@ -61,7 +63,7 @@ export type RunRequest = {
 };
 
 /** A workflow of a file, as it was when it was read. */
-export type ChildWorkflow = Pick<RunRequest, 'workflow' | 'sources' | 'dotenv'>;
+export type ChildWorkflow = Pick<RunRequest, 'workflow' | 'sources' | 'dotenv' | 'failedBefore'>;
 
 /**
  * What the steps of a run may run, read before it starts. `names`: by the file of the workflow that runs others and by the
@@ -265,6 +267,8 @@ export type Notice = {
   readonly logs: RunLogs;
   readonly sources: readonly Source[];
   readonly children: ActiveRun['failedChildren'];
+  /** Whether the run before it failed; absent: its history knows. */
+  readonly failedBefore?: boolean;
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
 };

@@ -1,17 +1,12 @@
-import { notificationEvent } from '#core/notification-event.ts';
+import { notifiedEvent } from '#core/notification-event.ts';
 import type { Notify } from '#engine/engine.ts';
-import { reported } from './reported-event.ts';
 import type { NotifierOptions } from './send-notifications.ts';
 
 /** Sends the notifications that `notify` asks for. Failures are reported as lines and change no outcome. */
 export function createNotifier(options: NotifierOptions): Notify {
   return (notice) => {
-    const { step, status, workflow, state } = notice;
-    // After a kill the user does not wait for a server.
-    if (step !== null || workflow.notify === undefined || state.cancellation?.force) return null;
-    const event = notificationEvent(status);
-    const mayRecover = event === 'success';
-    if (event === null || !workflow.notify.some(({ on }) => reported(on, event, mayRecover))) return null;
+    const event = notifiedEvent(notice);
+    if (event === null) return null;
     return import('./send-notifications.ts').then(({ sendNotifications }) => sendNotifications(notice, event, options));
   };
 }

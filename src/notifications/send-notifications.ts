@@ -1,3 +1,4 @@
+import { reported } from '#core/notification-event.ts';
 import { numberValues, withNotifyNumbers } from '#core/step-numbers.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
@@ -8,7 +9,6 @@ import { SettingProblem } from '#executors/http/header-fields.ts';
 import { failuresIn } from '#render/text.ts';
 import { pause } from '#system/time-limit.ts';
 import { deliver, type Message, messageFor, runText, runTitle } from './messages.ts';
-import { reported } from './reported-event.ts';
 
 /** Dependencies of notifications. */
 export type NotifierOptions = {

@@ -16,7 +16,7 @@ type OwnPart = {
 /** The request for the child run of a step. */
 export function childRequest(
   parent: RunRequest,
-  { workflow, sources, dotenv }: ChildWorkflow,
+  { workflow, sources, dotenv, failedBefore }: ChildWorkflow,
   { runId, params, earlier }: OwnPart,
 ): RunRequest {
   return {
@@ -26,6 +26,7 @@ export function childRequest(
     params,
     ...given({
       dotenv,
+      failedBefore,
       onApproval: parent.onApproval,
       moment: parent.moment,
       known: parent.known && knownBy(parent.known, workflow, earlier?.retries),

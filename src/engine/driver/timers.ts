@@ -1,5 +1,8 @@
 import type { Clock } from '#system/clock.ts';
 
+/** Longest time that a finished run waits for its notices, in milliseconds. */
+export const NOTIFY_TIMEOUT_MS = 30_000;
+
 /** The timers of one run, cancelled with it. */
 export class RunTimers {
   readonly #clock: Clock;

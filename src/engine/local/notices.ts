@@ -3,11 +3,9 @@ import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunLogs } from '#store/logs.ts';
 import type { Clock } from '#system/clock.ts';
+import { NOTIFY_TIMEOUT_MS } from '../driver/timers.ts';
 import type { Notice, Notify } from '../engine.ts';
 import type { RunRecord } from './run-record.ts';
-
-/** Longest time that a finished run waits for its notifications. */
-const NOTIFY_TIMEOUT_MS = 30_000;
 
 /** The dependencies of notifications of a run. */
 export type NoticeParts = {

@@ -7,7 +7,7 @@ export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService;
 
 /** A connection that can read histories: that of a client or of a worker. */
-type Connected = {
+export type Connected = {
   readonly workflowService: Pick<WorkflowService, 'getWorkflowExecutionHistory'>;
   readonly withDeadline: <T>(deadline: number, call: () => Promise<T>) => Promise<T>;
   readonly withAbortSignal: <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T>;

@@ -6,7 +6,7 @@ import type { SubworkflowResult } from '#executors/executor.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
-import type { GivenAnswer, RunRequest } from '../engine.ts';
+import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
 
 /** What crosses between `wf run`, the workflow of a run in Temporal and the workers: JSON throughout. */
 
@@ -21,6 +21,9 @@ export const QUEUE_TYPE = 'wf.queue.1';
 
 /** The task queue of runs and of their attempts. */
 export const DEFAULT_QUEUE = 'wf';
+
+/** The task queue of notices, which wait for no slot of a worker. */
+export const NOTICE_QUEUE = 'wf.notices';
 
 /** The task queue of the attempts that need a worker with labels, as `labelsText` has them; empty: any worker. */
 export function labelsQueue(labels: string): string {
@@ -51,6 +54,7 @@ export const NAMES = {
   prepare: 'wf.prepare',
   attempt: 'wf.attempt',
   cleanUp: 'wf.cleanUp',
+  notice: 'wf.notice',
   stop: 'stop',
   answer: 'answer',
   progress: 'progress',
@@ -225,6 +229,17 @@ export type ChildEnd = {
 
 /** The report of an attempt that continues when its child run has ended. */
 export type ChildReport = AttemptProgress & { readonly child: ChildStart };
+
+/**
+ * A notice to send, about a step or, if it is null, about the run, as it was after a number of `events`. `outputs`: as those
+ * of an attempt.
+ */
+export type NoticeOrder = {
+  readonly step: string | null;
+  readonly status: NoticeStatus;
+  readonly events: number;
+  readonly outputs: Outputs;
+};
 
 /** What is to be ended on a worker. `spared`: steps whose processes are left alone. */
 export type CleanUpOrder = { readonly spared: readonly string[]; readonly force: boolean };

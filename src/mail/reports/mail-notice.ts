@@ -1,4 +1,5 @@
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
+import type { MailOccasion } from '#core/notification-event.ts';
 import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
@@ -163,9 +164,6 @@ function oneLine(text: string): string {
   const plain = text.replace(CONTROLS, '').replaceAll('\n', ' ');
   return plain.length > most.lineLength ? `${plain.slice(0, most.lineLength)}...` : plain;
 }
-
-/** Outcomes that can trigger a mail. */
-export type MailOccasion = 'success' | 'failure' | 'cancel' | 'wait' | 'late';
 
 /** Dependencies of mails about runs. */
 export type MailNoticeOptions = {

@@ -10,6 +10,8 @@ const texts: Readonly<Record<string, string>> = {
   left: 'steps: [{name: a, run: leaf}, {name: b, run: gone}]',
   right: 'steps: [{name: a, run: right}]',
   leaf: 'steps: [{name: a, command: echo}]',
+  wanted: 'notify: [{to: webhook, url: "http://localhost/", on: recovery}]\nsteps: [{name: a, command: echo}]',
+  calm: 'notify: [{to: webhook, url: "http://localhost/", on: recovery}]\nsteps: [{name: a, command: echo}]',
   held: 'container: {image: x}\nsteps: [{name: a, command: echo}]',
 };
 
@@ -35,6 +37,7 @@ function known(text: string, params: RunRequest['params'] = []): Promise<RunRequ
       return file(run);
     },
     retriesOf: () => Promise.resolve({}),
+    failedBefore: (_, { name }) => Promise.resolve(name !== 'calm'),
   });
 }
 
@@ -75,6 +78,15 @@ it.each([
   ['a key of a child', 'steps: [{name: a, run: held}]', 'does not support "container" of workflow "held"'],
 ])('a run is refused because of %s', async (_, text, message) => {
   await expect(known(text)).rejects.toThrow(message);
+});
+
+it('the caller finds out whether the run before failed, for notifications of a recovery', async () => {
+  expect((await known(texts['wanted'] ?? '')).failedBefore).toBe(true);
+  expect((await known('steps: [{name: a, command: echo}]')).failedBefore).toBeUndefined();
+  const root = await known(`steps: [{name: a, run: wanted}, {name: b, run: left}, {name: c, run: calm}]`);
+  const child = (run: string) =>
+    childRequest(root, knownWorkflow(root, run), { runId: 'c', params: [], earlier: null }).failedBefore;
+  expect(['wanted', 'left', 'calm'].map(child)).toEqual([true, undefined, undefined]);
 });
 
 it('a child run knows what it can reach, and nothing else', async () => {

@@ -214,7 +214,7 @@ steps:
 
   it('refuse what the engine does not support, before anything is stored', async () => {
     const text = `
-notify: [{to: webhook, url: "http://127.0.0.1:1/"}]
+container: alpine:3.20
 steps:
   - {name: alone, locks: deploy, command: "true"}
   - {name: outside, dir: /tmp, command: pwd}
@@ -225,7 +225,7 @@ steps:
     const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
-      error: 'error: the engine does not support "notify", "locks" of step "alone", "dir" of step "outside"',
+      error: 'error: the engine does not support "container", "locks" of step "alone", "dir" of step "outside"',
     });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });

@@ -16,6 +16,8 @@ export type KnownWorkflowTools = {
     retryOf: string,
     workflowOf: (file: string | null) => Workflow | undefined,
   ) => Promise<ChildRetries>;
+  /** Whether the run of a workflow before a run failed. */
+  readonly failedBefore: (runId: string, workflow: Workflow) => Promise<boolean>;
 };
 
 /**
@@ -24,15 +26,20 @@ export type KnownWorkflowTools = {
  * not support, and for a name that is not known before the run starts.
  */
 export async function withKnownWorkflows(request: RunRequest, tools: KnownWorkflowTools): Promise<RunRequest> {
-  refuseUnsupported(request.workflow);
-  if (!runsOthers(request.workflow)) return request;
-  const reading = new Reading(tools.load);
+  const { runId, workflow } = request;
+  refuseUnsupported(workflow);
+  const failedBefore = async (one: Workflow) =>
+    one.notify?.some(({ on }) => on.includes('recovery')) === true && (await tools.failedBefore(runId, one))
+      ? ({ failedBefore: true } as const)
+      : {};
+  if (!runsOthers(workflow)) return { ...request, ...(await failedBefore(workflow)) };
+  const reading = new Reading(tools.load, failedBefore);
   await reading.read(request, request.params);
   const { retryOf } = request;
   const workflowOf = (file: string | null) => reading.workflowOf(file);
   const retries = retryOf === null ? {} : await tools.retriesOf(retryOf, workflowOf);
   const known = { ...reading.known, ...(Object.keys(retries).length === 0 ? {} : { retries }) };
-  return { ...request, known };
+  return { ...request, known, ...(await failedBefore(workflow)) };
 }
 
 /**
@@ -43,7 +50,7 @@ export async function reachableWorkflows(
   asked: ChildWorkflow & Pick<RunRequest, 'params'>,
   load: LoadSubworkflow,
 ): Promise<readonly { readonly workflow: Workflow; readonly known: Readonly<Record<string, string>> }[]> {
-  const reading = new Reading(load);
+  const reading = new Reading(load, async () => ({}));
   await reading.read(asked, asked.params);
   return reading.all.map((workflow, index) => ({
     workflow,
@@ -55,15 +62,19 @@ function runsOthers(workflow: Workflow): boolean {
   return allSteps(workflow).some(({ executor }) => executor.type === 'workflow');
 }
 
+type FailedBefore = (workflow: Workflow) => Promise<Pick<ChildWorkflow, 'failedBefore'>>;
+
 /** The workflows that were read, each once. */
 class Reading {
   readonly #load: LoadSubworkflow;
+  readonly #failedBefore: FailedBefore;
   readonly #names: Record<string, Record<string, string | { readonly problem: string }>> = {};
   readonly #files: Record<string, ChildWorkflow> = {};
   readonly #all = new Map<string, Workflow>();
 
-  constructor(load: LoadSubworkflow) {
+  constructor(load: LoadSubworkflow, failedBefore: FailedBefore) {
     this.#load = load;
+    this.#failedBefore = failedBefore;
   }
 
   get known(): KnownWorkflows {
@@ -91,11 +102,12 @@ class Reading {
   async #child(run: string, parent: ChildWorkflow): Promise<void> {
     const names = this.#names[fileOf(parent.workflow)] ?? {};
     try {
-      const child = await this.#load({ run, parent: parent.workflow, sources: parent.sources });
-      refuseUnsupported(child.workflow, true);
+      const loaded = await this.#load({ run, parent: parent.workflow, sources: parent.sources });
+      refuseUnsupported(loaded.workflow, true);
+      const child = { ...loaded, ...(await this.#failedBefore(loaded.workflow)) };
       const isDocument = Object.hasOwn(parent.workflow.documents ?? {}, run);
       // The documents of a file travel with its first one.
-      if (!isDocument || child.dotenv !== undefined) {
+      if (!isDocument || child.dotenv !== undefined || child.failedBefore) {
         names[run] = fileOf(child.workflow);
         this.#files[fileOf(child.workflow)] = child;
       }

@@ -1,10 +1,17 @@
-import type { Connection, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { RunEvent } from '#core/run/run.ts';
 import type { LogStore } from '#store/logs.ts';
 import { keepEnd } from '#system/file-pieces.ts';
 import { type EngineAccess, ifGone } from '../connection.ts';
-import { firstEvents, type HistoryEvent, payloadValue, payloadValues, readHistory } from '../history.ts';
+import {
+  type Connected,
+  firstEvents,
+  type HistoryEvent,
+  payloadValue,
+  payloadValues,
+  readHistory,
+} from '../history.ts';
 import {
   type AttemptEndReport,
   type CarriedRun,
@@ -16,7 +23,7 @@ import {
 
 /** Where a mirror writes. */
 export type MirrorParts = {
-  readonly access: EngineAccess<Connection>;
+  readonly access: EngineAccess<Connected>;
   readonly handle: WorkflowHandle;
   readonly logs: LogStore;
   /** Takes events that are new, with the secrets known so far. */
@@ -25,6 +32,8 @@ export type MirrorParts = {
   readonly recorded: () => number;
   /** Takes a failure of a worker to decide about the run, which waits then. */
   readonly undecided: (failure: DecisionFailure) => void;
+  /** Also the end that the run holds back while warnings may follow it; absent: not before it is closed. */
+  readonly asksAll?: true;
 };
 
 /** Why a worker could not decide. `isFirst`: no worker has decided before. */
@@ -170,9 +179,9 @@ export class Mirror {
   }
 
   async #askOnce(limitMs: number): Promise<boolean> {
-    const { access, handle, recorded } = this.#parts;
+    const { access, handle, recorded, asksAll = false } = this.#parts;
     const after = recorded();
-    const query = () => handle.query<EngineEvents, [number]>(NAMES.events, after);
+    const query = () => handle.query<EngineEvents, [number, boolean]>(NAMES.events, after, asksAll);
     const ask = () => access.connection.withDeadline(Date.now() + limitMs, query);
     // A worker refuses if it was given events before their task; that comes with the next question.
     const answer = await ask().catch((error: unknown) => (isRefusal(error) ? ask().catch(() => null) : null));

@@ -1,4 +1,4 @@
-import type { Connection, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { buildGraph } from '#core/graph.ts';
 import { evolve } from '#core/run/evolve.ts';
 import type { RunEvent, StoredEvent } from '#core/run/run.ts';
@@ -13,12 +13,13 @@ import type { RunWatcher } from '../../engine.ts';
 import { logDirectory } from '../../local/new-run.ts';
 import { RunRecord } from '../../local/run-record.ts';
 import type { EngineAccess } from '../connection.ts';
+import type { Connected } from '../history.ts';
 import { type EngineRun, openingEvents } from '../protocol.ts';
 import { type DecisionFailure, Mirror, type MirroredEnd, type MirroredSoFar } from './mirror.ts';
 
 /** What a copy is made of. */
 export type RunCopyParts = {
-  readonly access: EngineAccess<Connection>;
+  readonly access: EngineAccess<Connected>;
   readonly handle: WorkflowHandle;
   readonly run: EngineRun;
   readonly secrets: RunSecrets;
@@ -31,6 +32,7 @@ export type RunCopyParts = {
   readonly onFailure: (error: WfError) => void;
   /** See `MirrorParts`. */
   readonly undecided: (failure: DecisionFailure) => void;
+  readonly asksAll?: true;
 };
 
 /** A run of the engine in the directory of a run on this machine. Two copies have equal journals. */

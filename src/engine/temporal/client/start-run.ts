@@ -1,8 +1,8 @@
-import type { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Workflow } from '#core/workflow.ts';
 import type { RunRequest } from '../../engine.ts';
 import { type EngineAccess, ifGone } from '../connection.ts';
-import { firstEvents, payloadValue } from '../history.ts';
+import { type Connected, firstEvents, payloadValue } from '../history.ts';
 import { type EngineRun, RUN_TYPE, type RunQueueRef, runOptions } from '../protocol.ts';
 
 /** What a run of the engine needs besides its request. `queueSize`: the most runs of a queue at once, by its name. */
@@ -55,7 +55,7 @@ export async function startRun(client: Client, run: EngineRun): Promise<boolean>
 }
 
 /** Reads what a run of the engine was started with; null if the engine does not know it, or no longer. */
-export async function readStartedRun(access: EngineAccess<Connection>, runId: string): Promise<EngineRun | null> {
+export async function readStartedRun(access: EngineAccess<Connected>, runId: string): Promise<EngineRun | null> {
   const [first] = await firstEvents(access, { workflowId: runId }).catch(ifGone([]));
   const { input } = first?.workflowExecutionStartedEventAttributes ?? {};
   return ((await payloadValue(input, access.dataConverter.payloadCodecs ?? [])) as EngineRun | undefined) ?? null;

@@ -31,8 +31,6 @@ export function unsupportedIn(workflow: Workflow): readonly Unsupported[] {
 const WITHOUT = 'run the file without --engine';
 /** What to do instead, as the guide has it. */
 const HELP = {
-  notify: 'use a handler with a mail or http step',
-  mailOn: 'use a handler with a mail or http step',
   container: WITHOUT,
   locks: 'use a queue: its limit holds for all machines',
   dir: 'a run has a private directory on each worker: use an image, or a program of the machine',
@@ -44,12 +42,8 @@ const HELP = {
 };
 
 function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
-  const { notify = [], mailOn, smtp, container, file, dir, locks } = workflow;
+  const { container, file, dir, locks } = workflow;
   const keys = [
-    notify.length > 0 && 'notify',
-    smtp !== null &&
-      (mailOn.failure || mailOn.success || mailOn.cancel || mailOn.wait === true || mailOn.late === true) &&
-      'mailOn',
     container !== undefined && 'container',
     locks !== undefined && 'locks',
     file !== null && !file.startsWith(`${dir}/`) && 'dir',
@@ -58,11 +52,10 @@ function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
 }
 
 function ofStep(step: Step): readonly Unsupported[] {
-  const { name, service, dir, namedStreams = [], mailOn, leaveBackground, locks, artifacts, placed, upToDate } = step;
+  const { name, service, dir, namedStreams = [], leaveBackground, locks, artifacts, placed, upToDate } = step;
   const keys = [
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
-    (mailOn.failure || mailOn.success) && 'mailOn',
     leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
     (artifacts ?? placed) !== undefined && 'artifacts',

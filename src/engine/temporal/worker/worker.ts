@@ -18,6 +18,8 @@ import {
   labelsQueue,
   NAMES,
   NO_SLOT,
+  NOTICE_QUEUE,
+  type NoticeOrder,
   ownQueue,
   type PrepareReport,
 } from '../protocol.ts';
@@ -26,6 +28,7 @@ import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { LogShipper, type LogTarget } from './log-shipper.ts';
 import { queueCalls } from './queue-calls.ts';
+import { type NoticeHost, sendNotice } from './send-notice.ts';
 import { SharedSlots } from './slots.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
@@ -34,6 +37,9 @@ import { type WorkerHost, WorkerRun } from './worker-run.ts';
 const STICKY_TIMEOUT = '2 seconds';
 /** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
 const OWN_SLOTS = 20;
+
+/** Notices that a worker sends at once. */
+const NOTICE_SLOTS = 20;
 
 /** How many runs a worker decides about at once, as without labels. */
 const DECISION_SLOTS = 40;
@@ -61,7 +67,7 @@ export type EngineWorkerParts = {
   readonly serves: readonly Labels[];
   /** How long running attempts may continue after a request to stop, in milliseconds. */
   readonly drainMs: number;
-  readonly host: WorkerHost;
+  readonly host: WorkerHost & NoticeHost;
   /** The directory that the workers of this machine share. */
   readonly shared: string;
   readonly tools: DirectoryTools;
@@ -160,13 +166,19 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     const taskQueue = labelsQueue(text);
     labelled.push(await Worker.create({ ...common, ...sharing, taskQueue, activities: { [NAMES.attempt]: attempt } }));
   }
+  const notices = await Worker.create({
+    ...common,
+    taskQueue: NOTICE_QUEUE,
+    activities: { [NAMES.notice]: (order: NoticeOrder) => runs.notice(order) },
+    maxConcurrentActivityTaskExecutions: NOTICE_SLOTS,
+  });
   const own = await Worker.create({
     ...common,
     taskQueue: ownQueue(name),
     activities: { [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order) },
     maxConcurrentActivityTaskExecutions: OWN_SLOTS,
   });
-  return hosting([serving, ...labelled], own, { runs, close: () => access.connection.close() });
+  return hosting([serving, ...labelled, notices], own, { runs, close: () => access.connection.close() });
 }
 
 /** Reports workers with which this one cannot share runs. */
@@ -242,6 +254,8 @@ class WorkerRuns {
   readonly #parts: Equipped;
   readonly #runs = new Map<string, WorkerRun>();
   readonly #reads = new Map<string, Promise<Evaluated>>();
+  /** What ends the notices that are sent now. */
+  readonly #notices = new Set<AbortController>();
 
   constructor(access: Access, parts: Equipped) {
     this.#access = access;
@@ -296,6 +310,35 @@ class WorkerRuns {
     }
   }
 
+  async notice(order: NoticeOrder): Promise<readonly EngineWarning[]> {
+    const { Context } = await packages.activity();
+    const { client, info } = Context.current();
+    const runId = info.workflowExecution?.workflowId ?? '';
+    const { run, evaluated } = await (this.#reads.get(runId) ?? this.#read(runId));
+    const { host } = this.#parts;
+    const end = new AbortController();
+    const heartbeat = await this.#beating(run, {
+      onEnd: () => end.abort('the run did not wait for it any longer'),
+      onLost: () => end.abort('the worker did not reach the engine'),
+    });
+    this.#notices.add(end);
+    try {
+      if (!(await heartbeat.begin())) return [];
+      const { signal } = end;
+      return await sendNotice(order, {
+        run,
+        evaluated,
+        access: this.#access,
+        workflows: client.workflow,
+        host,
+        signal,
+      });
+    } finally {
+      this.#notices.delete(end);
+      heartbeat.close();
+    }
+  }
+
   async cleanUp(order: CleanUpOrder): Promise<readonly EngineWarning[]> {
     const { Context } = await packages.activity();
     const runId = Context.current().info.workflowExecution?.workflowId ?? '';
@@ -305,8 +348,9 @@ class WorkerRuns {
     return (await run?.cleanUp(order)) ?? [];
   }
 
-  /** Ends all attempts at once. */
+  /** Ends all attempts at once, and notices that are not sent yet. */
   kill(): void {
+    for (const notice of this.#notices) notice.abort('its worker was stopped');
     for (const run of this.#runs.values()) run.kill();
   }
 

@@ -1,14 +1,16 @@
 import {
   ActivityCancellationType,
-  type ActivityFailure,
+  ActivityFailure,
   type ActivityOptions,
   ApplicationFailure,
   CancellationScope,
+  isCancellation,
   proxyActivities,
   sleep,
+  TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Clock } from '#system/clock.ts';
-import { type AttemptOrder, DEFAULT_QUEUE } from '../protocol.ts';
+import { DEFAULT_QUEUE, NO_SLOT, UNREADABLE } from '../protocol.ts';
 
 /** No limit of Temporal ends an attempt: steps have their own. */
 const UNLIMITED = '87600 hours';
@@ -52,7 +54,7 @@ export function scheduleWork<T>(
     readonly id: string;
     readonly attempts: number;
     readonly lostAfterMs: number;
-    readonly order?: AttemptOrder;
+    readonly order?: unknown;
     /** By default, that of runs. */
     readonly queue?: string;
   },
@@ -71,4 +73,34 @@ export function scheduleWork<T>(
 /** Why an activity failed. */
 export function reasonOf({ cause, message }: ActivityFailure): string {
   return cause instanceof ApplicationFailure ? cause.message : (cause?.message ?? message);
+}
+
+/**
+ * Why work has no result. `not-begun`: no worker has begun with it, so it can be ordered again; `unreadable`: the same, since
+ * a worker cannot read it; `lost`: the worker has begun.
+ */
+export type NoResult =
+  | { readonly type: 'canceled' | 'not-begun' }
+  | { readonly type: 'unreadable' | 'failed'; readonly message: string }
+  | { readonly type: 'lost'; readonly worker: string };
+
+/** Why the work of `scheduleWork` has no result. Throws other errors than those of an activity. */
+export function noResult(error: unknown): NoResult {
+  if (isCancellation(error)) return { type: 'canceled' };
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === NO_SLOT) return { type: 'not-begun' };
+  if (cause instanceof ApplicationFailure && cause.type === UNREADABLE)
+    return { type: 'unreadable', message: cause.message };
+  if (!(cause instanceof TimeoutFailure)) return { type: 'failed', message: reasonOf(error) };
+  const worker: unknown = cause.lastHeartbeatDetails;
+  return typeof worker === 'string' ? { type: 'lost', worker } : { type: 'not-begun' };
+}
+
+/** Waits between orders that workers with another key cannot read. */
+const MAX_UNREAD_WAIT_MS = 30_000;
+
+/** Resolves when work may be ordered again that workers could not read this number of times. Ends with its scope. */
+export function unreadPause(times: number): Promise<void> {
+  return sleep(Math.min(500 * 2 ** times, MAX_UNREAD_WAIT_MS));
 }

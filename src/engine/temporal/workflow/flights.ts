@@ -1,12 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  sleep,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
 import { notStarted, type StepTask } from '../../driver/step-task.ts';
@@ -20,17 +12,13 @@ import {
   isChildReport,
   lostOutcome,
   NAMES,
-  NO_SLOT,
-  UNREADABLE,
 } from '../protocol.ts';
-import { clock, reasonOf, scheduleWork, within } from './activities.ts';
+import { clock, noResult, scheduleWork, unreadPause, within } from './activities.ts';
 import type { ChildRuns, EndOfAttempt } from './child-runs.ts';
 import { Continuation } from './continuation.ts';
 
 /** Orders that Temporal has at once; the others wait here. */
 const MAX_IN_FLIGHT = 500;
-/** Waits between orders that workers with another key cannot read. */
-const MAX_UNREAD_WAIT_MS = 30_000;
 /** The ends of logs in the reports of a run, together, stay below the 50 MB of a history. */
 const LOG_BYTES = { all: 16 * 1024 * 1024, most: 64 * 1024, least: 2 * 1024 };
 
@@ -168,20 +156,17 @@ export class Flights {
         else done(report);
       },
       (error: unknown) => {
-        if (isCancellation(error)) return done({ outcome: notStarted });
-        if (!(error instanceof ActivityFailure)) throw error;
-        const { cause } = error;
-        if (cause instanceof ApplicationFailure && cause.type === NO_SLOT) return again();
-        if (cause instanceof ApplicationFailure && cause.type === UNREADABLE) {
-          if (unread === 0) this.#host.warn({ step: step.name, message: `a worker cannot read it: ${cause.message}` });
+        const why = noResult(error);
+        if (why.type === 'canceled') return done({ outcome: notStarted });
+        if (why.type === 'failed') return done({ outcome: failed(why.message) });
+        if (why.type === 'unreadable') {
+          if (unread === 0) this.#host.warn({ step: step.name, message: `a worker cannot read it: ${why.message}` });
           return this.#orderLater(order, scope, done, unread + 1);
         }
-        if (!(cause instanceof TimeoutFailure)) return done({ outcome: failed(reasonOf(error)) });
-        const worker: unknown = cause.lastHeartbeatDetails;
-        if (typeof worker !== 'string' || isRepeatable) return again();
+        if (why.type !== 'lost' || isRepeatable) return again();
         // Its guard has ended its processes, or the next worker on its machine does.
-        this.#host.lost(worker);
-        done({ outcome: lostOutcome(`the worker "${worker}" was lost`) });
+        this.#host.lost(why.worker);
+        done({ outcome: lostOutcome(`the worker "${why.worker}" was lost`) });
       },
     );
     this.#watch(ended);
@@ -202,7 +187,7 @@ export class Flights {
   }
 
   #orderLater(order: AttemptOrder, scope: CancellationScope, done: (report: Report) => void, unread: number): void {
-    const waited = within(scope, () => sleep(Math.min(500 * 2 ** unread, MAX_UNREAD_WAIT_MS))).then(
+    const waited = within(scope, () => unreadPause(unread)).then(
       () => this.#order(order, scope, done, unread),
       () => done({ outcome: notStarted }),
     );

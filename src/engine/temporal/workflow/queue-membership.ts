@@ -26,6 +26,7 @@ export class QueueMembership {
   #isHeld: boolean;
   /** Messages to queues that have not been delivered yet. */
   #pending = 0;
+  #left: Promise<void> | null = null;
 
   /** `blocked`: called with the queue that the run waits for, and what holds it. `carried`: of a run that is continued. */
   constructor(
@@ -89,7 +90,12 @@ export class QueueMembership {
   }
 
   /** Resolves when the queues know that the run needs no slot any more. */
-  async leave(): Promise<void> {
+  leave(): Promise<void> {
+    this.#left ??= this.#leave();
+    return this.#left;
+  }
+
+  async #leave(): Promise<void> {
     const { workflowId } = workflowInfo();
     await CancellationScope.nonCancellable(() =>
       Promise.all(

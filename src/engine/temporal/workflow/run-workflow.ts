@@ -18,6 +18,7 @@ import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { childResult } from '../../driver/child-run.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
 import type { StepTask } from '../../driver/step-task.ts';
+import type { NoticeStatus } from '../../engine.ts';
 import {
   type AnswerOrder,
   type AttemptProgress,
@@ -41,6 +42,7 @@ import { ChildRuns } from './child-runs.ts';
 import { carriedRun } from './continuation.ts';
 import { Flights, type Report } from './flights.ts';
 import { QueueMembership } from './queue-membership.ts';
+import { RunNotices } from './run-notices.ts';
 
 /** By its type, `QUEUE_TYPE`. */
 export { queueWorkflow as 'wf.queue.1' } from './queue-workflow.ts';
@@ -52,7 +54,9 @@ const CLEAN_UP_PATIENCE = '30 seconds';
 async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<EngineResult> {
   const hosted = new TemporalRun(run, carried ?? null);
   hosted.begin();
-  setHandler(defineQuery<EngineEvents, [number]>(NAMES.events), (after) => hosted.events(after));
+  setHandler(defineQuery<EngineEvents, [number, boolean?]>(NAMES.events), (after, all) =>
+    hosted.shown(after, all === true),
+  );
   setHandler(defineSignal<[StopOrder]>(NAMES.stop), (order) => hosted.cancel(order));
   setHandler(defineSignal<[AnswerOrder]>(NAMES.answer), (answer) => hosted.answer(answer));
   setHandler(defineSignal<[AttemptProgress]>(NAMES.progress), (progress) => hosted.progress(progress));
@@ -61,7 +65,7 @@ async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<Engine
   try {
     do {
       // It is looked at when nothing else is left to do: what comes before belongs to what the run carries.
-      await condition(() => hosted.hasFinished || (hosted.isLeaving && hosted.queues.isDelivered));
+      await condition(() => hosted.hasFinished || (hosted.isLeaving && hosted.isDelivered));
       left = hosted.leave();
     } while (left === null && !hosted.hasFinished);
   } finally {
@@ -97,6 +101,7 @@ class TemporalRun {
   readonly #run: EngineRun;
   readonly #driver: Driver;
   readonly #flights: Flights;
+  readonly #notices: RunNotices;
   readonly #carried: CarriedRun | null;
   #state: RunState;
   readonly #events: RunEvent[];
@@ -107,7 +112,7 @@ class TemporalRun {
   /** Workers that may have processes of the run. */
   readonly #workers = new Set<string>();
   readonly #preparation = new CancellationScope();
-  #hasFinished = false;
+  #isOver = false;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(run: EngineRun, carried: CarriedRun | null) {
@@ -145,6 +150,15 @@ class TemporalRun {
       },
       children,
     );
+    this.#notices = new RunNotices({
+      workflow,
+      lostAfterMs: run.lostAfterMs,
+      state: () => this.#state,
+      events: () => (carried?.after ?? 0) + this.#events.length,
+      outputs: () => this.#outputs,
+      warn: (warning) => this.#warn(warning),
+      fail,
+    });
     const blocked = (name: string, holder: LockHolder | null) =>
       this.#driver.note({ type: 'run.blocked', at: clock.now(), why: 'queue', name, holder });
     this.queues = new QueueMembership(run.queues ?? [], workflow.name, blocked, carried?.queued);
@@ -163,7 +177,9 @@ class TemporalRun {
     opened.catch((error: unknown) => this.#fail(error));
   }
 
+  /** A stop after the end of the run, or a kill at any time, also abandons notices that are not sent yet. */
   cancel(order: StopOrder): void {
+    if (order.force || (order.reason === 'stop' && this.#driver.isOver)) this.#notices.abandon();
     this.#driver.cancel(order);
   }
 
@@ -186,13 +202,28 @@ class TemporalRun {
     return { events, after, secrets: [...this.#secrets], execution, known: this.#known };
   }
 
+  /**
+   * Events for a copy, which asks no more when it has the last event: so that event is held back while warnings may follow
+   * it. `all`: for a notice, which is about that event.
+   */
+  shown(asked: number, all: boolean): EngineEvents {
+    const found = this.events(asked);
+    const end = this.hasFinished || all ? -1 : found.events.findIndex(({ type }) => type === 'run.finished');
+    return end === -1 ? found : { ...found, events: found.events.slice(0, end) };
+  }
+
+  /** Messages that the next execution would not get the answers to have been answered. */
+  get isDelivered(): boolean {
+    return this.queues.isDelivered && !this.#notices.arePending;
+  }
+
   /** Nothing is in flight, and it is time to continue in a new execution. */
   get isLeaving(): boolean {
     return this.#flights.isLeaving;
   }
 
   get hasFinished(): boolean {
-    return this.#hasFinished || this.#failure !== null;
+    return (this.#isOver && !this.#notices.arePending) || this.#failure !== null;
   }
 
   /** Throws the internal error that ended the run. */
@@ -264,13 +295,19 @@ class TemporalRun {
           this.#outputs = { ...this.#outputs, ...outputs };
         },
         resultRecorded: () => {},
-        notify: () => {},
-        finish: () => {
-          this.#driver.timers.clear();
-          this.#hasFinished = true;
-        },
+        notify: (step, status) => this.#notices.send(step, status),
+        finish: (status) => this.#finish(status),
       },
     };
+  }
+
+  #finish(status: NoticeStatus): void {
+    this.#driver.timers.clear();
+    this.#notices.send(null, status);
+    this.#isOver = true;
+    if (!this.#notices.arePending) return;
+    this.#notices.limit();
+    this.queues.leave().catch((error: unknown) => this.#fail(error));
   }
 
   async #enterQueues(): Promise<void> {
