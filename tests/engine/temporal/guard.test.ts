@@ -1,25 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { GuardReports, guardWorker } from '#engine/temporal/worker/guard.ts';
+import { GuardReports, guardWorker, noteSpared } from '#engine/temporal/worker/guard.ts';
 import { enterDirectory } from '#engine/temporal/worker/worker-directory.ts';
 import { endProcesses, findRunProcesses, identify, isAlive, mayBeAlive, thisProcess } from '#processes/processes.ts';
 
 const processes = { moment: () => null, find: findRunProcesses, end: endProcesses };
 
 /** A program with the mark of a run, which ends with the test. */
-async function program(runId: string, logs: string) {
-  const env = { PATH: process.env['PATH'] ?? '', WF_RUN_ID: runId, WF_STEP: 'a', WF_LOG_FILE: join(logs, '1.out') };
+async function program(runId: string, logs: string, step = 'a') {
+  const env = { PATH: process.env['PATH'] ?? '', WF_RUN_ID: runId, WF_STEP: step, WF_LOG_FILE: join(logs, '1.out') };
   const child = spawn('sleep', ['67'], { env, detached: true, stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'spawn');
   const identity = identify(child.pid ?? 0);
   if (identity === null) throw new Error('the program has ended');
-  return identity;
+  return { ...identity, step };
 }
 
 function temporary(): string {
@@ -42,6 +42,28 @@ it('a guard ends the programs of a worker that is gone', async () => {
   reports.close();
   await guarding;
   expect(isAlive(leader)).toBe(false);
+});
+
+it('a guard, and the next worker, leave the programs of a step alone that has ended and keeps them', async () => {
+  const shared = temporary();
+  const tools = { own: thisProcess(), isAlive: () => false, processes };
+  const first = await enterDirectory(shared, 'one', tools);
+  const logs = join(first.directoryOf('run-5'), 'logs');
+  mkdirSync(logs, { recursive: true });
+  const [kept, other] = [await program('run-5', logs, 'kept'), await program('run-5', logs, 'other')];
+  noteSpared({ logs }, new Set(['kept']));
+  const [toGuard, toWorker] = [new PassThrough(), new PassThrough()];
+  const guarding = guardWorker(toGuard, toWorker, processes);
+  const reports = new GuardReports(() => ({ stdin: toGuard, stdout: toWorker }));
+  reports.enter({ runId: 'run-5', logs });
+  reports.add('run-5', kept);
+  reports.add('run-5', other);
+  reports.close();
+  await guarding;
+  expect([isAlive(kept), isAlive(other)]).toEqual([true, false]);
+
+  const second = await enterDirectory(shared, 'two', tools);
+  expect([second.ended, isAlive(kept)]).toEqual([0, true]);
 });
 
 it('a guard leaves a run alone that the worker has left', async () => {
@@ -85,7 +107,6 @@ it('a worker ends what a dead one left behind in its directory', async () => {
   const own = thisProcess();
   const tools = { own, isAlive: () => false, processes };
   const first = await enterDirectory(shared, 'one', tools);
-  const { mkdirSync } = await import('node:fs');
   const logs = join(first.directoryOf('run-3'), 'logs');
   mkdirSync(logs, { recursive: true });
   const leader = await program('run-3', logs);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { blocksOf } from '../../docs/guide-blocks.ts';
 import { play } from '../../docs/guide-player.ts';
 import { playLocally, playOnEngine, type RunInHand, type Scenario } from '../../support/loopback/both-hosts.ts';
@@ -212,6 +212,35 @@ steps:
     expect(waited).toMatchObject({ code: 0, stdout: expect.stringContaining('no worker serves the queue "wf"') });
   });
 
+  it('leave programs in the background alone that a step keeps, and end others, also when their worker is killed', {
+    timeout: 180_000,
+  }, async () => {
+    const keeper = await server.worker('keeper', { args: ['--labels', 'keeps=true'] });
+    const start = (seconds: number, keys = '') =>
+      `{name: s${seconds}, ${keys} script: 'cd /; sleep ${seconds} >/dev/null 2>&1 & echo $!', output: PID${seconds}}`;
+    const text = (last: string) => `
+workerSelector: {keeps: "true"}
+steps:
+  - ${start(701, 'leaveBackground: true,')}
+  - ${start(702)}
+  - {name: last, depends: [s701, s702], script: '${last}', output: DONE}
+`;
+    const kept = () => processesWith('sleep 701').length;
+    onTestFinished(() => {
+      for (const pid of pidsOf('sleep 701')) process.kill(pid, 'SIGKILL');
+    });
+    expect((await run(text('true')).ended).code).toBe(0);
+    expect([kept(), processesWith('sleep 702').length]).toEqual([1, 0]);
+
+    const lost = run(text('exec sleep 703'), ['--lost-after', '3']);
+    await expect.poll(() => processesWith('sleep 703')).toHaveLength(1);
+    keeper.kill('SIGKILL');
+    await server.worker('next', { args: ['--labels', 'keeps=true'] });
+    expect((await lost.ended).code).toBe(1);
+    await expect.poll(() => processesWith('sleep 703').length + processesWith('sleep 702').length).toBe(0);
+    expect(kept()).toBe(2);
+  });
+
   it('refuse what the engine does not support, before anything is stored', async () => {
     const text = `
 container: alpine:3.20
@@ -299,15 +328,19 @@ cat served
   }
 });
 
-/** The processes of this machine whose command line contains a text. */
+/** The processes of this machine with a command line, once for each. */
 function processesWith(text: string): readonly string[] {
-  const lines = readdirSync('/proc').flatMap((pid) => {
+  return pidsOf(text).map(() => text);
+}
+
+/** The ids of these processes. */
+function pidsOf(text: string): readonly number[] {
+  return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
-      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()];
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() === text ? [Number(pid)] : [];
     } catch {
       return [];
     }
   });
-  return lines.filter((line) => line === text);
 }

@@ -36,7 +36,6 @@ const HELP = {
   dir: 'a run has a private directory on each worker: use an image, or a program of the machine',
   service: WITHOUT,
   stream: 'use "output" of the other step',
-  leaveBackground: 'leave it out',
   artifacts: 'use a step that uploads its files',
   sources: 'an attempt has no files of earlier runs: let the command check what is up to date',
 };
@@ -52,11 +51,10 @@ function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
 }
 
 function ofStep(step: Step): readonly Unsupported[] {
-  const { name, service, dir, namedStreams = [], leaveBackground, locks, artifacts, placed, upToDate } = step;
+  const { name, service, dir, namedStreams = [], locks, artifacts, placed, upToDate } = step;
   const keys = [
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
-    leaveBackground && 'leaveBackground',
     locks !== undefined && 'locks',
     (artifacts ?? placed) !== undefined && 'artifacts',
     upToDate !== undefined && 'sources',

@@ -1,11 +1,17 @@
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessIdentity } from '#core/run/run.ts';
+import { tryOr } from '#system/errors.ts';
 import type { BackgroundProcesses, RunMark } from '../../engine.ts';
 
+/** The first process of an attempt at a step. */
+type StepLeader = ProcessIdentity & { readonly step: string };
+
 /** A run on a worker: what its processes are found by. */
-export type GuardedRun = { readonly mark: RunMark; readonly leaders: readonly ProcessIdentity[] };
+export type GuardedRun = { readonly mark: RunMark; readonly leaders: readonly StepLeader[] };
 
 const BEAT_MS = 500;
 /** A worker that is silent for so long cannot make attempts any more. */
@@ -27,7 +33,7 @@ export class GuardReports {
   /** The kills of guards that have died, then those of this one. */
   #kills = { earlier: 0, own: 0 };
   readonly #waiting = new Set<() => void>();
-  readonly #runs = new Map<string, { readonly mark: RunMark; readonly leaders: ProcessIdentity[] }>();
+  readonly #runs = new Map<string, { readonly mark: RunMark; readonly leaders: StepLeader[] }>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(start: () => GuardStreams) {
@@ -41,7 +47,7 @@ export class GuardReports {
     this.#send();
   }
 
-  add(runId: string, leader: ProcessIdentity): void {
+  add(runId: string, leader: StepLeader): void {
     this.#runs.get(runId)?.leaders.push(leader);
     this.#send();
   }
@@ -140,11 +146,29 @@ export async function guardWorker(input: Readable, output: Writable, processes: 
   await ending;
 }
 
-/** Kills all processes of a run on this machine; repeated, since one may have started another meanwhile. */
+/** Beside the logs of a run: the steps whose processes are left alone. */
+const SPARED = 'spared.json';
+
+/** Notes, for the guard and the next worker, the steps that have ended and whose processes are left alone. */
+export function noteSpared({ logs }: Pick<RunMark, 'logs'>, steps: ReadonlySet<string>): void {
+  writeFileSync(join(dirname(logs), SPARED), JSON.stringify([...steps]), { mode: 0o600 });
+}
+
+function sparedSteps({ logs }: RunMark): ReadonlySet<string> {
+  const steps: unknown = tryOr([], () => JSON.parse(readFileSync(join(dirname(logs), SPARED), 'utf8')));
+  return new Set(Array.isArray(steps) ? steps.map(String) : []);
+}
+
+/**
+ * Kills the processes of a run on this machine but for those of steps that leave them; repeated, since one may have started
+ * another meanwhile.
+ */
 export async function endRun({ mark, leaders }: GuardedRun, { find, end }: BackgroundProcesses): Promise<number> {
   const ended = new Set<number>();
+  const spared = sparedSteps(mark);
+  const recorded = leaders.filter(({ step }) => !spared.has(step));
   for (let round = 0; round < 5; round += 1) {
-    const found = find(mark, { recorded: leaders, spared: new Set(), since: null });
+    const found = find(mark, { recorded, spared, since: null });
     if (found.length === 0) break;
     for (const { pid } of found) ended.add(pid);
     await end(found, { signal: 'SIGKILL', graceMs: 0 });

@@ -36,7 +36,7 @@ import {
   type PrepareReport,
 } from '../protocol.ts';
 import { type ChildSearch, findChild, taskAfterChild } from './child-search.ts';
-import type { GuardReports } from './guard.ts';
+import { type GuardReports, noteSpared } from './guard.ts';
 import type { LogShipper } from './log-shipper.ts';
 
 /** What a worker makes attempts with. */
@@ -102,6 +102,8 @@ export class WorkerRun {
   /** The child runs that attempts ask for, and those that have ended, by step. */
   readonly #starts = new Map<string, ChildStart>();
   readonly #ends = new Map<string, ChildEnd>();
+  /** Steps that have ended here, and whose processes are left alone. */
+  readonly #spared = new Set<string>();
   #warnings: EngineWarning[] = [];
   #isReady = false;
   /** A log is longer than its end in the report: the files stay. */
@@ -224,6 +226,7 @@ export class WorkerRun {
     const task = child === undefined ? ordered : taskAfterChild(ordered, child);
     const { step, number } = task;
     const { name } = step;
+    if (this.#spared.delete(name)) noteSpared({ logs: this.#logs.directory }, this.#spared);
     const { clock } = this.#host;
     if (!this.#isReady && evaluated !== null) this.#runner.resume(evaluated);
     this.#isReady = true;
@@ -261,6 +264,7 @@ export class WorkerRun {
     }
     const report = { ...made, outcome: withoutLarge(made.outcome, outputs) };
     this.#made.end(task, report, signals);
+    if (step.leaveBackground) noteSpared({ logs: this.#logs.directory }, this.#spared.add(name));
     this.#inputs.delete(name);
     if (control.isLost() || (wasKilled(report) && (await this.#guard.ask()) !== kills)) {
       const outcome = lostOutcome(`the worker "${this.#worker}" did not reach the engine`);
@@ -313,7 +317,7 @@ export class WorkerRun {
 
   /** Ends what the steps left behind, and removes the files of the run but for logs of which only the end was sent. */
   async cleanUp({ spared, force }: CleanUpOrder): Promise<readonly EngineWarning[]> {
-    await this.#background.end(new Set(spared), this.#graceMs);
+    await this.#background.end(new Set([...spared, ...this.#spared]), this.#graceMs);
     for (const message of await this.#runner.shared.close(force)) this.#warnings.push({ step: null, message });
     this.#runner.close();
     this.#guard.leave(this.#runId);
@@ -330,7 +334,8 @@ export class WorkerRun {
   }
 
   #take(input: RunInput): void {
-    if (input.type === 'attempt-started' && input.process !== null) this.#guard.add(this.#runId, input.process);
+    if (input.type === 'attempt-started' && input.process !== null)
+      this.#guard.add(this.#runId, { ...input.process, step: input.step });
     const reported = input.type === 'attempt-started' ? { ...input, worker: this.#worker } : input;
     if ('step' in reported && reported.type !== 'late-due') this.#inputs.get(reported.step)?.push(reported);
   }
