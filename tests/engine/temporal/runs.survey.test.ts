@@ -243,9 +243,8 @@ steps:
 
   it('refuse what the engine does not support, before anything is stored', async () => {
     const text = `
-container: alpine:3.20
 steps:
-  - {name: alone, locks: deploy, command: "true"}
+  - {name: stays, command: sleep 9, service: {readyWhen: {line: up}}}
   - {name: outside, dir: /tmp, command: pwd}
 `;
     const cwd = mkdtempSync(join(directory, 'refused-'));
@@ -254,7 +253,7 @@ steps:
     const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
-      error: 'error: the engine does not support "container", "locks" of step "alone", "dir" of step "outside"',
+      error: 'error: the engine does not support "service" of step "stays", "dir" of step "outside"',
     });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });
