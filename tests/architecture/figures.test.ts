@@ -49,7 +49,8 @@ const limits: Figures = {
   // And files of earlier steps, placed and checked.
   // And the schema of the form of Dagu 2.15, asked of its reader.
   // And what a run on Temporal waits for.
-  lines: 95_830,
+  // And its actions of artifacts.
+  lines: 95_900,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.

@@ -19,6 +19,8 @@ export type Reading = {
   readonly humans: Set<string>;
   /** The routes by the names of their steps. */
   readonly routes: Map<string, Route>;
+  /** The steps that keep a file by `artifact.write`, by its path. */
+  readonly writers: ReadonlyMap<string, string>;
   /** What steps under `foreach` may use, and the documents of such steps. */
   readonly around: Surroundings;
   readonly loops: MapNode[];
@@ -42,7 +44,7 @@ type Settings = {
   readonly key: Node;
   readonly given: Fields;
   readonly step: Fields;
-  readonly reading: Pick<Reading, 'report' | 'humans' | 'routes'>;
+  readonly reading: Pick<Reading, 'report' | 'humans' | 'routes' | 'writers'>;
 };
 
 type Action = (settings: Settings) => readonly MapEntry[];
@@ -175,13 +177,29 @@ const actions: { readonly [name: string]: Action } = {
       : program(all, 'mkdir -p -- "$1"\nchmod "$2" -- "$1"', [path(all, 'path'), mode]);
   },
   'file.write': (all) => {
-    const mode = all.given.take('mode')?.value ?? scalar('0600', all.at);
     const parents = isSet(all, 'create_dirs') ? 'mkdir -p -- "$(dirname -- "$1")"\n' : '';
-    isSet(all, 'atomic');
-    // The file appears with its whole content, or not at all.
-    const move = isSet(all, 'overwrite') ? 'mv -f -- "$new" "$1"' : 'ln -- "$new" "$1"\nrm -f -- "$new"';
-    const code = `${parents}new="$1.$$.new"\ntrap 'rm -f -- "$new"' EXIT\nprintf %s "$2" > "$new"\nchmod "$3" -- "$new"\n${move}`;
-    return program(all, code, [path(all, 'path'), needed(all, 'content'), mode]);
+    return write(all, parents, path(all, 'path'));
+  },
+  'artifact.write': (all) => {
+    const inside = `${WITHIN}set -- "$WF_ARTIFACTS_DIR/$1" "$2" "$3"\nmkdir -p -- "$(dirname -- "$1")"\n`;
+    // Without it the directory exists only for texts that mention it.
+    const kept = all.step.get('artifacts') === null ? [entry('artifacts', all.at, list([], all.at))] : [];
+    return [...write(all, inside, artifactPath(all)), ...kept];
+  },
+  'artifact.read': (all) => {
+    const format = all.given.take('format');
+    const named = artifactPath(all);
+    const text = textIn(named) ?? '';
+    const writer = all.reading.writers.get(text);
+    if (format !== null && textIn(format.value) !== 'raw') {
+      const help = 'Write format: raw, and read the text in a command.';
+      all.reading.report('not-supported', format.value, `"${all.action}" has only the format "raw"`, { help });
+    }
+    if (writer === undefined) {
+      const help = `Read it in a command, from the directory \${ID.artifacts} of the step that keeps it.`;
+      all.reading.report('not-supported', named, `no step keeps "${text}" by "artifact.write"`, { help });
+    }
+    return program(all, 'cat -- "$1"', [scalar(`\${${writer ?? 'ID'}.artifacts}/${text}`, named)]);
   },
   'file.copy': (all) => copy(all, isSet(all, 'recursive') ? 'cp -R' : 'cp'),
   'file.move': (all) => {
@@ -226,7 +244,7 @@ data. xlsx. => Write a command with a program that reads such files.
 js. => Write a command with "node".
 python. => Write a command with "python3".
 state. => Write a command that reads and writes a file.
-artifact. => Read and write files in a command.
+artifact.list => Write a command that lists \${ID.artifacts}, the files of a step.
 file.stat => Write a command with "stat".
 file.list => Write a command with "ls" or "find".
 `;
@@ -292,7 +310,7 @@ export function settingsOf(action: string): ActionSettings {
       scalar(action, NOWHERE),
       new Fields([entry('id', scalar('id', NOWHERE), scalar('a', NOWHERE))]),
     ];
-    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>() };
+    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>(), writers: new Map() };
     const entries = actions[action]?.({ action, at, key: at, given, step, reading }) ?? [];
     return { asked: given.asked, problems, entries: new Fields(entries) };
   };
@@ -378,6 +396,28 @@ function path(all: Settings, name: string): Node {
   const found = needed(all, name);
   const text = textIn(found) ?? '';
   return /^~(?:\/|$)/.test(text) ? scalar(`\${HOME}${text.slice(1)}`, found) : found;
+}
+
+/** Ends a program whose first argument is no path below a directory. */
+const WITHIN = 'case "/$1/" in //*|*/../*) echo "not a path below the artifacts: $1" >&2; exit 1;; esac\n';
+
+/** A path below the directory of the artifacts. */
+function artifactPath(all: Settings): Node {
+  const found = needed(all, 'path');
+  if (/^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(textIn(found) ?? '')) {
+    const help = 'Write a path below the directory of the artifacts, such as reports/a.txt.';
+    all.reading.report('wrong-value', found, `the "path" of "${all.action}" leaves the artifacts`, { help });
+  }
+  return found;
+}
+
+/** Writes a file, which appears with its whole content or not at all. `before`: code that may change the arguments. */
+function write(all: Settings, before: string, file: Node): readonly MapEntry[] {
+  const mode = all.given.take('mode')?.value ?? scalar('0600', all.at);
+  isSet(all, 'atomic');
+  const move = isSet(all, 'overwrite') ? 'mv -f -- "$new" "$1"' : 'ln -- "$new" "$1"\nrm -f -- "$new"';
+  const code = `${before}new="$1.$$.new"\ntrap 'rm -f -- "$new"' EXIT\nprintf %s "$2" > "$new"\nchmod "$3" -- "$new"\n${move}`;
+  return program(all, code, [file, needed(all, 'content'), mode]);
 }
 
 /** A setting that is true or false. */

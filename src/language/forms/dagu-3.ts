@@ -88,7 +88,8 @@ export function readDagu3(source: Source, document: YamlDocument, name: string |
     name ?? textIn(top.get('name')?.value) ?? '',
   );
   const custom = readCustomActions(top.take('actions'), report);
-  const reading: Reading = { report, warn, humans: new Set(), routes: new Map(), around, loops: [], custom };
+  const writers = writersIn(mapsIn(top.get('steps')?.value));
+  const reading: Reading = { report, warn, humans: new Set(), routes: new Map(), writers, around, loops: [], custom };
   const consts = constantsOf(top.take('consts')?.value ?? null, report);
   readTop(top, reading);
   const rest = top.rest.map((found) => {
@@ -136,6 +137,19 @@ function shellOf(shell: Field, args: Field | null): Node {
   const words = nodes.flatMap((node): readonly (Node | undefined)[] => (node?.kind === 'list' ? node.items : [node]));
   const texts = words.flatMap((word) => textIn(word) ?? []);
   return scalar([texts[0], ...texts.slice(1).filter((text) => text !== '-c')].join(' '), shell.value);
+}
+
+/** The names of steps that keep a file with a certain path, by that path. */
+function writersIn(steps: readonly MapNode[]): ReadonlyMap<string, string> {
+  const written = steps.flatMap(({ entries }): [string, string][] => {
+    const step = new Fields(entries);
+    const settings = step.get('with')?.value;
+    const path = settings?.kind === 'map' ? textIn(new Fields(settings.entries).get('path')?.value) : null;
+    const name = textIn(step.get('id')?.value) ?? textIn(step.get('name')?.value);
+    const isWriter = textIn(step.get('action')?.value) === 'artifact.write';
+    return isWriter && path !== null && name !== null ? [[path, name]] : [];
+  });
+  return new Map(written);
 }
 
 /** The steps; those that a router names get its condition. */

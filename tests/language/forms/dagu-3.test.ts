@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadWorkflow } from '#language/load.ts';
 import { locateSteps } from '#language/locate.ts';
+import { wf, withDirectory } from '../../support/wf.ts';
 import { codesOf, workflowOf } from '../load-text.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/dagu-3-actions.md'), 'utf8');
 
-/** The only step of a text, without what every step has. */
-function stepOf(lines: string, rest = ''): Record<string, unknown> {
-  const [step] = workflowOf(`${rest}steps:\n  - ${lines.trim().replaceAll('\n', '\n    ')}\n`).steps;
+/** The first step of a text, without what every step has. */
+function stepOf(lines: string, rest = '', others = ''): Record<string, unknown> {
+  const [step] = workflowOf(`${rest}steps:\n  - ${lines.trim().replaceAll('\n', '\n    ')}\n${others}`).steps;
   const { command, script, args, shell, executor, env, stdout, approval } = step ?? {};
   const kept = { command, script, args, shell, executor, env, stdout, approval };
   const isUsual = (value: unknown) =>
@@ -168,6 +169,8 @@ const known: { readonly [action: string]: readonly [settings: string, step: obje
   'file.read': ['{path: a}', { args: ['a'] }],
   'file.mkdir': ['{path: a, mode: "0700"}', { args: ['a', '0700'] }],
   'file.write': ['{path: a, content: b}', { args: ['a', 'b', '0600'] }],
+  'artifact.write': ['{path: a/b.txt, content: c}', { args: ['a/b.txt', 'c', '0600'] }],
+  'artifact.read': ['{path: a.txt}', { args: ['${w.artifacts}/a.txt'] }],
   'file.copy': ['{source: a, destination: b}', { args: ['a', 'b'] }],
   'file.move': ['{source: a, destination: b}', { args: ['a', 'b'] }],
   'file.delete': ['{path: a, missing_ok: true}', { args: ['a'] }],
@@ -190,7 +193,14 @@ describe('each action of the page', () => {
 
   it.each(Object.entries(known))('%s is a step of wf', (action, [settings, step]) => {
     const top = 'smtp: {host: h}\nmail_on: {failure: false}\n';
-    const read = stepOf(`id: a\naction: ${action}${settings === '' ? '' : `\nwith: ${settings}`}`, top);
+    const isReader = action === 'artifact.read';
+    const writer = '  - {id: w, action: artifact.write, with: {path: a.txt, content: b}}\n';
+    const depends = isReader ? '\ndepends: w' : '';
+    const read = stepOf(
+      `id: a\naction: ${action}${settings === '' ? '' : `\nwith: ${settings}`}${depends}`,
+      top,
+      isReader ? writer : '',
+    );
     expect(read).toMatchObject(step);
     if (!('args' in step)) expect(read).toEqual(step);
     else expect(read['script']).toMatch(/^#!\/bin\/sh\nset -e\n/);
@@ -201,6 +211,36 @@ describe('each action of the page', () => {
     const { diagnostics } = loadWorkflow({ text, file: null, dir: '/' });
     expect(diagnostics.map(({ code }) => code)).toEqual(['not-supported']);
     expect(diagnostics[0]?.help).toMatch(/^(?:Write|Read) /);
+  });
+});
+
+describe('an artifact', () => {
+  const text = (path: string, reader = 'path: a.txt', depends = 'depends: w, ') =>
+    `steps:\n  - {id: w, action: artifact.write, with: {path: ${path}, content: x}}\n  - {id: r, ${depends}action: artifact.read, with: {${reader}}}\n`;
+
+  it('is kept with the run, and read by a step that depends on its writer', async () => {
+    await withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'w.yaml'), text('a.txt').replace('content: x', 'content: "it\'s $HOME"'));
+      const { code, stdout } = await wf(['run', 'w.yaml', '--reporter', 'plain'], {
+        cwd,
+        env: { HOME: '/h', WF_HOME: cwd },
+      });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/\[r\] \| it's \/h\n/)]);
+      const listed = await wf(['artifacts', 'w'], { cwd, env: { WF_HOME: cwd } });
+      expect(listed.stdout).toContain('w/a.txt');
+    });
+    expect(workflowOf(text('a.txt')).steps[0]?.artifacts).toEqual([]);
+  });
+
+  it.each([
+    [text('a.txt', 'path: a.txt', ''), 'missing-dependency'],
+    [text('b.txt'), 'not-supported'],
+    [text('a.txt', 'path: a.txt, format: json'), 'not-supported'],
+    [text('a.txt', 'path: a.txt, max_bytes: 5'), 'not-supported'],
+    [text('../a.txt', 'path: ../a.txt'), 'wrong-value'],
+    [text('/a.txt', 'path: /a.txt'), 'wrong-value'],
+  ])('%s: %s', (file, code) => {
+    expect(codesOf(file)).toContain(code);
   });
 });
 
