@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Check } from '#doctor/machine.ts';
+import { connectClient, packages } from '#engine/temporal/connection.ts';
+import { DEFAULT_QUEUE } from '#engine/temporal/protocol.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, startTemporal, type TemporalServer } from '../../support/temporal.ts';
 import { wf } from '../../support/wf.ts';
+
+const REPORTED_AFTER = 'system.numConsecutiveWorkflowTaskProblemsToTriggerSearchAttribute';
 
 describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
   const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
@@ -13,7 +17,8 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
   let early: readonly [string, string, readonly Check[]];
 
   beforeAll(async () => {
-    server = await startTemporal(directory);
+    // By default a run is reported after five failures, between which the server waits for up to half a minute.
+    server = await startTemporal(directory, { settings: [`${REPORTED_AFTER}=1`] });
     const { stdout, stderr } = await call('workers');
     early = [stdout, stderr, await engineChecks(server.url)];
     await server.worker('one', { args: ['--slots', '3'] });
@@ -65,6 +70,7 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
       ['retention', false],
       ['clock', true],
       ['workers', true],
+      ['decisions', true],
       ['engine key', true],
       ['log store', true],
     ]);
@@ -73,6 +79,30 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
       help: 'temporal operator namespace update --namespace default --retention 72h',
     });
     expect(checks[4]?.detail).toBe('the queue "wf" is served by one');
+  });
+
+  it('name the runs that workers cannot continue', { timeout: 60_000 }, async () => {
+    const { connection } = await connectClient({
+      url: server.url,
+      address: `127.0.0.1:${server.port}`,
+      namespace: 'default',
+      keyFile: null,
+      env: {},
+    });
+    const { Client } = await packages.client();
+    const client = new Client({ connection });
+    // Of another release.
+    const handle = await client.workflow.start('wf.run.99', { workflowId: 'newer', taskQueue: DEFAULT_QUEUE });
+    const decisions = async () => (await engineChecks(server.url)).find(({ name }) => name === 'decisions');
+    await expect.poll(decisions, { timeout: 50_000, interval: 1000 }).toEqual({
+      name: 'decisions',
+      ok: false,
+      version: null,
+      detail: 'workers fail to continue newer',
+      help: 'what the workers print says why',
+    });
+    await handle.terminate();
+    await connection.close();
   });
 
   it('name an engine that cannot be reached, and a namespace that it does not have', async () => {

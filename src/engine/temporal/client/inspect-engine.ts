@@ -59,6 +59,7 @@ async function inspect(
     checkRetention(retentionS, namespace),
     checkClock(await clockOffset(access)),
     ...(await checkWorkers(access, url, version)),
+    ...(await checkDecisions(access)),
     passed('engine key', keyId === null ? 'none: the engine can read all data of runs' : `its id is ${keyId}`),
   ];
 }
@@ -133,6 +134,30 @@ async function checkWorkers(
     return [failed('workers', error.message, error.help ?? '')];
   }
   return [passed('workers', `the queue "${DEFAULT_QUEUE}" is served by ${names.join(', ')}`)];
+}
+
+/** The runs whose decisions fail again and again. */
+const STUCK = 'TemporalReportedProblems IN ("category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut")';
+const MAX_NAMED = 5;
+/** The code of gRPC of a server that does not report them. */
+const INVALID_ARGUMENT = 3;
+
+/** Checks that workers can continue all runs; no check if the server does not know. */
+async function checkDecisions({ connection, namespace }: EngineAccess<Connection>): Promise<readonly EngineCheck[]> {
+  const query = `ExecutionStatus = "Running" AND ${STUCK}`;
+  const listed = await connection
+    .withDeadline(Date.now() + CALL_MS, () =>
+      connection.workflowService.listWorkflowExecutions({ namespace, query, pageSize: MAX_NAMED + 1 }),
+    )
+    .catch((error: unknown) => {
+      if ((error as { readonly code?: unknown }).code === INVALID_ARGUMENT) return null;
+      throw error;
+    });
+  if (listed === null) return [];
+  const ids = listed.executions.map(({ execution }) => execution?.workflowId ?? '');
+  if (ids.length === 0) return [passed('decisions', 'workers can continue all runs')];
+  const names = [...ids.slice(0, MAX_NAMED), ...(ids.length > MAX_NAMED ? ['...'] : [])].join(', ');
+  return [failed('decisions', `workers fail to continue ${names}`, 'what the workers print says why')];
 }
 
 function noWorkers(url: string): string {
