@@ -130,7 +130,7 @@ const FOLDERS = {
   'engine/temporal/workflow': {
     src: [
       'core/',
-      'engine/(attempt/running-attempts[.]ts$|driver/|temporal/protocol[.]ts$)',
+      'engine/(attempt/(run-locks|running-attempts)[.]ts$|driver/|temporal/protocol[.]ts$)',
       'processes/end-signal[.]ts$',
     ],
     packages: ['@temporalio/workflow'],

@@ -44,6 +44,7 @@ export async function openEngineHost(
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
+    pools: config.settings.read('pools').value,
   });
 }
 

@@ -34,6 +34,7 @@ export async function openRemoteEngine(
     lostAfterMs: lostAfterMs(config),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
+    pools: config.settings.read('pools').value,
     known: knownWorkflowTools(config, readHistory, failedBefore),
     settingsOf: (url) => engineSettings(config, url),
     checkId: checkRunId,

@@ -4,8 +4,8 @@ import type { SubworkflowRequest } from '#executors/executor.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunStore } from '#store/store.ts';
 import type { AttemptHost } from '../attempt/attempt-context.ts';
+import type { LockOptions } from '../attempt/run-locks.ts';
 import type { BackgroundProcesses, ChildWorkflow, Notify, OnChild, RetryChild, Subworkflow } from '../engine.ts';
-import type { LockOptions } from './run-locks.ts';
 
 /** Dependencies of the local engine. */
 export type LocalEngineOptions = Omit<AttemptHost, 'runWorkflow'> & {

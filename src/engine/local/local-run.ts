@@ -13,7 +13,6 @@ import type {
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
 import { labelsText, selectingSteps } from '#core/selectors.ts';
-import { handlerKind } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import type { RunJournal, StopRequest } from '#store/store.ts';
@@ -21,6 +20,14 @@ import { ClockChanges } from '#system/clock.ts';
 import { WfError } from '#system/errors.ts';
 import type { AttemptHost } from '../attempt/attempt-context.ts';
 import { Background } from '../attempt/background.ts';
+import {
+  type LockAsker,
+  lockLimitMs,
+  namedLocks,
+  type QueueSlot,
+  RunLocks,
+  type TakenLocks,
+} from '../attempt/run-locks.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
 import { StepRunner } from '../attempt/step-runner.ts';
 import { graceOf } from '../driver/child-run.ts';
@@ -31,16 +38,12 @@ import type { FailedChild, GivenAnswer, RunHost, RunRequest, RunWatcher } from '
 import type { DescriptorGate } from './descriptor-gate.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
 import { Notices } from './notices.ts';
-import { type LockAsker, namedLocks, type QueueSlot, RunLocks, type TakenLocks } from './run-locks.ts';
 import { RunRecord } from './run-record.ts';
 import { StepAttempts } from './step-attempts.ts';
 import { runSubworkflow } from './subworkflow.ts';
 
 /** Shorter runs end before a stop request could arrive, so they do not open a socket. */
 const LISTEN_AFTER_MS = 100;
-
-/** Longest wait of a handler of a run that is being ended for its locks. */
-const HANDLER_LOCK_MS = 10_000;
 
 /** Longest wait before a result that no step depends on is flushed to disk. */
 const FLUSH_DELAY_MS = 10;
@@ -282,9 +285,8 @@ export class LocalRun {
 
   async #takeLocks(task: StepTask, signal: EndSignal): Promise<TakenLocks | { readonly outcome: Outcome }> {
     const { step, number } = task;
-    const { locks = [], lockTimeoutMs = 0 } = step;
-    const isEnding = this.result.cancellation !== null && handlerKind(step.name) !== null;
-    const limitMs = isEnding ? Math.min(lockTimeoutMs || HANDLER_LOCK_MS, HANDLER_LOCK_MS) : lockTimeoutMs;
+    const { locks = [] } = step;
+    const limitMs = lockLimitMs(step, this.result.cancellation !== null);
     try {
       const named = namedLocks(locks, this.#runner.scopeOf(task), this.#holdsSecret);
       const { by } = this.#asker(step.name);

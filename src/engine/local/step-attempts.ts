@@ -5,9 +5,9 @@ import type { AttemptSignals, EndSignal } from '#processes/end-signal.ts';
 import type { Flush } from '#store/store.ts';
 import { createTurns } from '#system/turns.ts';
 import { MadeAttempts, type MadeAttemptsParts } from '../attempt/made-attempts.ts';
+import type { TakenLocks } from '../attempt/run-locks.ts';
 import { type AttemptReport, notStarted, type StepTask } from '../driver/step-task.ts';
 import type { DescriptorGate } from './descriptor-gate.ts';
-import type { TakenLocks } from './run-locks.ts';
 import type { RunRecord } from './run-record.ts';
 import { type AttemptSlot, RunSlots } from './run-slots.ts';
 

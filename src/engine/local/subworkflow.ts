@@ -5,10 +5,10 @@ import { handlerKind } from '#core/workflow.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import type { AttemptSignals } from '#processes/end-signal.ts';
 import { WfError } from '#system/errors.ts';
+import type { QueueSlot, RunLocks } from '../attempt/run-locks.ts';
 import { childLine, childRequest, childResult, queuesOf, refuseCircle } from '../driver/child-run.ts';
 import type { ActiveRun, ChildRetryRequest, FailedChild, RetryChild, RunHost, RunRequest } from '../engine.ts';
 import type { LocalEngineOptions } from './engine-options.ts';
-import type { QueueSlot, RunLocks } from './run-locks.ts';
 
 /** What starts a child run. */
 type ChildOptions = Pick<LocalEngineOptions, 'findSubworkflow' | 'retryChild' | 'newRunId' | 'onChild'> & {

@@ -1,12 +1,13 @@
 import type { CancelReason, LockHolder, Outcome, Outputs, Param, RunEvent, RunInput } from '#core/run/run.ts';
 import type { RunState } from '#core/run/run-state.ts';
 import type { SelectedLabels } from '#core/selectors.ts';
-import { allSteps, type Workflow } from '#core/workflow.ts';
+import { allSteps, type Lock, type Workflow } from '#core/workflow.ts';
 import type { SubworkflowResult } from '#executors/executor.ts';
+import type { LockRequest } from '#store/store.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import type { PreparedRun } from '../driver/driver.ts';
 import type { StepTask } from '../driver/step-task.ts';
-import type { GivenAnswer, NoticeStatus, RunRequest } from '../engine.ts';
+import type { GivenAnswer, NoticeStatus, OuterLock, RunRequest } from '../engine.ts';
 
 /** What crosses between `wf run`, the workflow of a run in Temporal and the workers: JSON throughout. */
 
@@ -22,8 +23,8 @@ export const QUEUE_TYPE = 'wf.queue.1';
 /** The task queue of runs and of their attempts. */
 export const DEFAULT_QUEUE = 'wf';
 
-/** The task queue of notices, which wait for no slot of a worker. */
-export const NOTICE_QUEUE = 'wf.notices';
+/** The task queue of short work, which waits for no slot of a worker: notices, and the names of locks. */
+export const SHORT_QUEUE = 'wf.short';
 
 /** The task queue of the attempts that need a worker with labels, as `labelsText` has them; empty: any worker. */
 export function labelsQueue(labels: string): string {
@@ -55,6 +56,7 @@ export const NAMES = {
   attempt: 'wf.attempt',
   cleanUp: 'wf.cleanUp',
   notice: 'wf.notice',
+  lockNames: 'wf.lockNames',
   stop: 'stop',
   answer: 'answer',
   progress: 'progress',
@@ -80,6 +82,8 @@ export type EngineRun = {
   readonly lostAfterMs: number;
   /** The queues in which the run needs a slot, in the order in which it asks for them; absent: none. */
   readonly queues?: readonly RunQueueRef[];
+  /** How it and its child runs take locks; absent: none of them has any. */
+  readonly locks?: EngineLocks;
   /** The queues of the workflows that its steps may run; absent: none. */
   readonly childQueues?: readonly RunQueueRef[];
   /** Of a child run: the secrets of the run that runs it; absent: none. */
@@ -90,7 +94,7 @@ export type EngineRun = {
  * The second argument of the workflow of a large run, which continues in a new execution with an empty history: what the
  * one before has left. `execution`: the number of the new one, 0 for the first of a run. `events`: those after the number
  * `after`; the events before are in the arguments of earlier executions. `limitMs`: what is left of the time limit of the
- * run; 0: it has none. `queued`: its place in its queues; absent: it has none.
+ * run; 0: it has none. `queued`: its place in its queues; `locks`: those that it holds; absent: it has none.
  */
 export type CarriedRun = {
   readonly execution: number;
@@ -103,17 +107,41 @@ export type CarriedRun = {
   readonly evaluated: PrepareReport['evaluated'];
   readonly limitMs: number;
   readonly queued?: QueuedRun;
+  readonly locks?: HeldLocks;
 };
 
 /** A queue of runs. `id`: of its workflow; `name`: for users; `limit`: the most runs at once. */
 export type RunQueueRef = { readonly id: string; readonly name: string; readonly limit: number };
 
-/** A run that asks for a slot. `startedAt`: by the clock of Temporal; runs that started earlier come first. */
+/** `prefix`: of the ids of the workflows of locks; `pools`: the locks with more than one slot, or with a rate. */
+export type EngineLocks = {
+  readonly prefix: string;
+  readonly pools: readonly { readonly name: string; readonly slots: number; readonly perMinute?: number }[];
+};
+
+/** The locks that a run holds, as requests in their queues; `outer`: within which its steps run; `count`: of its requests. */
+export type HeldLocks = {
+  readonly held: readonly { readonly id: string; readonly queue: string }[];
+  readonly outer: readonly OuterLock[];
+  readonly count: number;
+};
+
+/**
+ * A run that asks for a slot. `startedAt`: by the clock of Temporal; runs that started earlier come first. `lock`: it asks for
+ * a lock instead, at that time.
+ */
 export type QueueEntry = {
   readonly runId: string;
   readonly workflow: string;
   readonly limit: number;
   readonly startedAt: number;
+  readonly lock?: LockEntry;
+};
+
+/** A request for a lock. `id`: of the request, in its answers; `step`: that needs it, null: the run. */
+export type LockEntry = Pick<LockRequest, 'mode' | 'slots' | 'perMinute'> & {
+  readonly id: string;
+  readonly step: string | null;
 };
 
 /** A run in its queues, by their ids: those that it has asked, and in which it has a slot. `isHeld`: it has freed these. */
@@ -123,8 +151,8 @@ export type QueuedRun = {
   readonly isHeld: boolean;
 };
 
-/** What a queue, by its `id`, tells a run. */
-export type QueuedNotice = { readonly queue: string } & (
+/** What a queue, by its `id`, tells a run. `request`: for a lock, by its id; absent: for a slot of the queue. */
+export type QueuedNotice = { readonly queue: string; readonly request?: string } & (
   | { readonly type: 'admitted' }
   | { readonly type: 'blocked'; readonly holder: LockHolder | null }
 );
@@ -164,8 +192,8 @@ type Findings = {
 };
 
 /**
- * The evaluation of a run. `evaluated`: its variables for all workers, and the labels that steps need; null if there is a
- * problem.
+ * The evaluation of a run. `evaluated`: its variables for all workers, the labels that steps need, and the locks of the run; null
+ * if there is a problem.
  */
 export type PrepareReport = Findings & {
   readonly prepared: PreparedRun;
@@ -173,6 +201,7 @@ export type PrepareReport = Findings & {
     readonly params: readonly Param[];
     readonly variables: Readonly<Record<string, string>>;
     readonly labels?: SelectedLabels;
+    readonly locks?: readonly Lock[];
   } | null;
 };
 
@@ -229,6 +258,10 @@ export type ChildEnd = {
 
 /** The report of an attempt that continues when its child run has ended. */
 export type ChildReport = AttemptProgress & { readonly child: ChildStart };
+
+/** Asks for the locks of an attempt, with the values of the variables in their names; or why there are none. */
+export type LockNamesOrder = Pick<AttemptOrder, 'task' | 'outputs'>;
+export type LockNames = { readonly locks: readonly Lock[] } | { readonly problem: string };
 
 /**
  * A notice to send, about a step or, if it is null, about the run, as it was after a number of `events`. `outputs`: as those

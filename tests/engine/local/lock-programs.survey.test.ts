@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { BlockedBy } from '#core/run/run.ts';
 import type { Lock, Step } from '#core/workflow.ts';
-import type { LockOptions } from '#engine/local/run-locks.ts';
+import type { LockOptions } from '#engine/attempt/run-locks.ts';
 import { identify, isAlive } from '#processes/processes.ts';
 import { createLocks } from '#store/files/locks/locks.ts';
 import { type EngineWorld, type Work, withEngine } from '../../support/engine-world.ts';

@@ -141,9 +141,9 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
   });
 
   it('are refused for what the engine does not support, before anything is stored', async () => {
-    const { call, cwd } = place('steps: [{name: a, locks: deploy, command: "true"}]');
+    const { call, cwd } = place('steps: [{name: a, dir: /tmp, command: "true"}]');
     const { code, stderr } = await call('run', 'work.yaml', '--engine', server.url, '--detach');
-    expect({ code, isNamed: stderr.includes('"locks" of step "a"') }).toEqual({ code: 2, isNamed: true });
+    expect({ code, isNamed: stderr.includes('"dir" of step "a"') }).toEqual({ code: 2, isNamed: true });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });
 

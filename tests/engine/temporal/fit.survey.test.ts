@@ -31,7 +31,6 @@ steps: [{name: built, command: echo, workerSelector: {os: linux}}]
 `,
   'refused.yaml': `
 type: chain
-locks: [one]
 params: NAME
 steps:
   - {name: up, service: {}, command: sleep 9}
@@ -119,7 +118,6 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
     expect({ code, refused: engine.refusals.map(({ step, message }) => [step, message]) }).toEqual({
       code: 2,
       refused: [
-        [null, 'the engine does not support "locks"'],
         ['up', 'the engine does not support "service" of step "up"'],
         ['keeps', 'the engine does not support "artifacts" of step "keeps"'],
         [null, 'step "any" runs "$CHOSEN", and an engine reads workflows before the run, which sets "$CHOSEN"'],

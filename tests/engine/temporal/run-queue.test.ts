@@ -118,3 +118,80 @@ class Model {
     return [...(type === 'enter' && has ? [run] : []), ...next].map((one) => `run-${one}`);
   }
 }
+
+type LockAct = {
+  readonly type: 'enter' | 'leave' | 'end' | 'wait' | 'continue';
+  readonly number: number;
+  readonly isReader: boolean;
+  readonly slots: number;
+};
+
+const lockActs = fc.array(
+  fc.record<LockAct>({
+    type: fc.constantFrom('enter', 'leave', 'end', 'wait', 'continue'),
+    number: fc.integer({ min: 0, max: 7 }),
+    isReader: fc.boolean(),
+    slots: fc.integer({ min: 1, max: 3 }),
+  }),
+  { maxLength: 60 },
+);
+
+it('no history of requests gives out too many slots of a lock, mixes readers with others, or exceeds its rate', () => {
+  fc.assert(
+    fc.property(lockActs, fc.constantFrom(undefined, 1, 2), (history, perMinute) => {
+      const limit = 3;
+      let queue = new RunQueue(empty);
+      let now = 0;
+      const asked = new Map<string, LockAct>();
+      const taken: { readonly at: number }[] = [];
+      const order: string[] = [];
+      for (const act of history) {
+        now += act.type === 'wait' ? 25_000 : 1;
+        const runId = `run-${act.number % 3}`;
+        const id = `${runId}#${act.number}`;
+        if (act.type === 'continue') queue = new RunQueue(JSON.parse(JSON.stringify(queue.state)));
+        if (act.type === 'enter' && asked.has(id)) continue;
+        const notices = {
+          enter: () => {
+            asked.set(id, act);
+            order.push(id);
+            const { isReader, slots } = act;
+            const mode = isReader ? 'read' : 'write';
+            const lock = { id, step: 'a', mode, slots, ...(perMinute === undefined ? {} : { perMinute }) } as const;
+            return queue.enter({ runId, workflow: 'load', limit, startedAt: now, lock }, now);
+          },
+          leave: () => queue.leave([id], now),
+          end: () => queue.leave([runId], now),
+          wait: () => queue.pass(now),
+          continue: () => [],
+        }[act.type]();
+        for (const [known] of asked) {
+          const isGone = act.type === 'leave' ? known === id : act.type === 'end' && known.startsWith(`${runId}#`);
+          if (isGone) {
+            asked.delete(known);
+            order.splice(order.indexOf(known), 1);
+          }
+        }
+        for (const notice of notices) {
+          if (notice.type === 'admitted') taken.push({ at: now });
+        }
+        const holders = queue.state.slots.map(({ lock }) => lock?.id ?? '');
+        const held = holders.map((holder) => asked.get(holder));
+        // Those who hold it are the first that asked.
+        expect(new Set(holders)).toEqual(new Set(order.slice(0, holders.length)));
+        expect(new Set(held.map((one) => one?.isReader)).size).toBeLessThan(2);
+        if (held[0]?.isReader === false) expect(held.reduce((sum, one) => sum + (one?.slots ?? 9), 0)).toBeLessThan(4);
+        const recent = taken.filter(({ at }) => now - at < 60_000).length;
+        expect(recent).toBeLessThanOrEqual(perMinute ?? Number.POSITIVE_INFINITY);
+        // A request that fits does not wait.
+        const next = asked.get(order[holders.length] ?? '');
+        const isFree =
+          next !== undefined &&
+          recent < (perMinute ?? Number.POSITIVE_INFINITY) &&
+          held.every((one) => one?.isReader === next.isReader) &&
+          (next.isReader || held.reduce((sum, one) => sum + (one?.slots ?? 0), next.slots) <= limit);
+        expect(isFree && act.type !== 'continue').toBe(false);
+      }
+    }),
+  );
+});

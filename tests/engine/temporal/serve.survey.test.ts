@@ -21,7 +21,7 @@ const again = `
 retryPolicy: {limit: 1, intervalSec: 1}
 steps: [{name: a, command: 'false'}]
 `;
-const locked = 'steps: [{name: a, locks: deploy, command: "true"}]';
+const locked = 'steps: [{name: a, dir: /tmp, command: "true"}]';
 const tick = `
 schedule: "* * * * *"
 steps: [{name: a, command: echo tick}]
@@ -233,7 +233,7 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     const a = await serve('a6');
     const { status, json } = await start(a, 'locked', 'c1');
     expect(status).toBe(400);
-    expect(json).toMatchObject({ code: 'usage', detail: 'the engine does not support "locks" of step "a"' });
+    expect(json).toMatchObject({ code: 'usage', detail: 'the engine does not support "dir" of step "a"' });
     await crash(a);
   });
 

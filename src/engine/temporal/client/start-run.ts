@@ -1,21 +1,27 @@
 import type { Client } from '@temporalio/client';
-import type { Workflow } from '#core/workflow.ts';
+import { allSteps, type Workflow } from '#core/workflow.ts';
 import type { RunRequest } from '../../engine.ts';
 import { type EngineAccess, ifGone } from '../connection.ts';
 import { type Connected, firstEvents, payloadValue } from '../history.ts';
-import { type EngineRun, RUN_TYPE, type RunQueueRef, runOptions } from '../protocol.ts';
+import { type EngineLocks, type EngineRun, RUN_TYPE, type RunQueueRef, runOptions } from '../protocol.ts';
 
 /** What a run of the engine needs besides its request. `queueSize`: the most runs of a queue at once, by its name. */
 export type EngineRunParts = Pick<EngineRun, 'engine' | 'at' | 'lostAfterMs'> & {
   readonly keyId: string | null;
   readonly queueSize: (name: string) => number;
+  /** The setting `pools`. */
+  readonly pools: EngineLocks['pools'];
 };
 
 /** The argument of the workflow of a run. */
-export function engineRun(request: RunRequest, { keyId, queueSize, ...own }: EngineRunParts): EngineRun {
+export function engineRun(
+  request: RunRequest,
+  { keyId, queueSize, pools, engine, at, lostAfterMs }: EngineRunParts,
+): EngineRun {
   const { name, queue, maxConcurrent } = request.workflow;
   // Workers with another key cannot read the messages of a queue.
-  const idOf = (kind: 'queue' | 'workflow', of: string) => `wf.${kind}.${keyId === null ? '' : `${keyId}.`}${of}`;
+  const idOf = (kind: 'queue' | 'workflow' | 'lock', of: string) =>
+    `wf.${kind}.${keyId === null ? '' : `${keyId}.`}${of}`;
   const queueRef = (of: string): RunQueueRef => ({ id: idOf('queue', of), name: of, limit: queueSize(of) });
   // A run that waits for others of its workflow must not hold a slot that others need.
   const queues: readonly RunQueueRef[] = [
@@ -27,20 +33,33 @@ export function engineRun(request: RunRequest, { keyId, queueSize, ...own }: Eng
   const childQueues = [...childQueuesOf(request)].map(queueRef);
   return {
     request,
-    ...own,
+    engine,
+    at,
+    lostAfterMs,
+    ...(hasLocks(request) ? { locks: { prefix: idOf('lock', ''), pools } } : {}),
     ...(queues.length === 0 ? {} : { queues }),
     ...(childQueues.length === 0 ? {} : { childQueues }),
   };
 }
 
-/** The names of the queues of the workflows that a run may run. */
-function childQueuesOf({ workflow, known }: RunRequest): ReadonlySet<string> {
+/** The workflow of a run, and those that it may run. */
+function allWorkflows({ workflow, known }: RunRequest): readonly Workflow[] {
   const files = Object.values(known?.workflows ?? {}).map((file) => file.workflow);
-  const all = [workflow, ...files].flatMap((file): readonly Workflow[] => [
-    file,
-    ...Object.values(file.documents ?? {}),
-  ]);
-  return new Set(all.flatMap((child) => (child === workflow || child.queue === undefined ? [] : [child.queue])));
+  return [workflow, ...files].flatMap((file) => [file, ...Object.values(file.documents ?? {})]);
+}
+
+function hasLocks(request: RunRequest): boolean {
+  return allWorkflows(request).some(
+    (workflow) => workflow.locks !== undefined || allSteps(workflow).some(({ locks }) => locks !== undefined),
+  );
+}
+
+/** The names of the queues of the workflows that a run may run. */
+function childQueuesOf(request: RunRequest): ReadonlySet<string> {
+  const { workflow } = request;
+  return new Set(
+    allWorkflows(request).flatMap((child) => (child === workflow || child.queue === undefined ? [] : [child.queue])),
+  );
 }
 
 /** Starts a run in the engine. Resolves to false if it has a run with that id. Rejects with the errors of the connection. */

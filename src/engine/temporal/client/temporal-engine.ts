@@ -19,7 +19,7 @@ import { isAway } from './mirror.ts';
 import { type CopyMark, type ListedRun, listRuns, NamespaceRuns } from './namespace-runs.ts';
 import { createRunFiles, RunCopy, secretsOf, storedAddress } from './run-copy.ts';
 import { runWaits } from './run-waits.ts';
-import { engineRun, readStartedRun, startRun } from './start-run.ts';
+import { type EngineRunParts, engineRun, readStartedRun, startRun } from './start-run.ts';
 
 /** What runs of engines need of this machine. */
 export type TemporalEngineTools = {
@@ -35,6 +35,7 @@ export type TemporalEngineTools = {
   readonly known: KnownWorkflowTools;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;
+  readonly pools: EngineRunParts['pools'];
   /** How to reach the engine with an address. */
   readonly settingsOf: (url: string) => EngineSettings;
   /** Throws a `WfError` `usage` for an invalid id. */

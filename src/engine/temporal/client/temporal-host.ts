@@ -14,7 +14,7 @@ import type { DecisionFailure } from './mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from './run-copy.ts';
 import { runWaits } from './run-waits.ts';
 import { ShownChildren } from './shown-children.ts';
-import { engineRun, startRun } from './start-run.ts';
+import { type EngineRunParts, engineRun, startRun } from './start-run.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** What the host needs of this machine: where a run is stored. */
@@ -26,6 +26,7 @@ export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | '
   readonly logStore: string | null;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;
+  readonly pools: EngineRunParts['pools'];
 };
 
 /** A host of runs whose work is done by workers. `complete`: see `withKnownWorkflows`; `close` ends its connection. */

@@ -32,7 +32,6 @@ const WITHOUT = 'run the file without --engine';
 /** What to do instead, as the guide has it. */
 const HELP = {
   container: WITHOUT,
-  locks: 'use a queue: its limit holds for all machines',
   dir: 'a run has a private directory on each worker: use an image, or a program of the machine',
   service: WITHOUT,
   stream: 'use "output" of the other step',
@@ -41,21 +40,16 @@ const HELP = {
 };
 
 function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
-  const { container, file, dir, locks } = workflow;
-  const keys = [
-    container !== undefined && 'container',
-    locks !== undefined && 'locks',
-    file !== null && !file.startsWith(`${dir}/`) && 'dir',
-  ] as const;
+  const { container, file, dir } = workflow;
+  const keys = [container !== undefined && 'container', file !== null && !file.startsWith(`${dir}/`) && 'dir'] as const;
   return keys.flatMap((key) => (key === false ? [] : [{ key, step: null, help: HELP[key] }]));
 }
 
 function ofStep(step: Step): readonly Unsupported[] {
-  const { name, service, dir, namedStreams = [], locks, artifacts, placed, upToDate } = step;
+  const { name, service, dir, namedStreams = [], artifacts, placed, upToDate } = step;
   const keys = [
     service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
-    locks !== undefined && 'locks',
     (artifacts ?? placed) !== undefined && 'artifacts',
     upToDate !== undefined && 'sources',
   ] as const;

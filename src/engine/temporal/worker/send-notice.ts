@@ -6,16 +6,18 @@ import { baseEnvironment } from '#environment/environment.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { RunLogs } from '#store/logs.ts';
 import type { RunJournal, RunStore } from '#store/store.ts';
+import { WfError } from '#system/errors.ts';
 import type { AttemptHost } from '../../attempt/attempt-context.ts';
+import { namedLocks } from '../../attempt/run-locks.ts';
 import { StepRunner } from '../../attempt/step-runner.ts';
 import { StepResults } from '../../driver/step-task.ts';
-import type { FailedChild, Notify } from '../../engine.ts';
+import type { FailedChild, Notify, RunRequest } from '../../engine.ts';
 import { isAway } from '../client/mirror.ts';
 import { createRunFiles, RunCopy, secretsOf } from '../client/run-copy.ts';
 import { readStartedRun } from '../client/start-run.ts';
 import type { EngineAccess } from '../connection.ts';
 import type { Connected } from '../history.ts';
-import type { EngineRun, EngineWarning, NoticeOrder, PrepareReport } from '../protocol.ts';
+import type { EngineRun, EngineWarning, LockNames, LockNamesOrder, NoticeOrder, PrepareReport } from '../protocol.ts';
 
 /** What a worker sends notices with. */
 export type NoticeHost = Omit<AttemptHost, 'runWorkflow'> & {
@@ -61,6 +63,44 @@ function withoutPaths({ file, streams, times }: RunLogs): RunLogs {
   return { file: (...of) => ({ ...file(...of), path: null }), streams, times };
 }
 
+/** What knows the variables of a run, without attempts. */
+function runnerOf(
+  request: RunRequest,
+  own: Pick<NoticeRun, 'evaluated' | 'host'> &
+    Pick<NoticeOrder, 'outputs'> & { readonly journal: RunJournal; readonly secrets: RunSecrets },
+): StepRunner {
+  const { evaluated, outputs, host, journal, secrets } = own;
+  const processEnv = baseEnvironment(request.dotenv, host.processEnv);
+  const tools = { ...host, processEnv, runWorkflow: () => Promise.reject(new Error('no step is run here')) };
+  const runner = new StepRunner(tools, request, { files: journal, secrets, warn: () => {} });
+  if (evaluated !== null) {
+    runner.resume(evaluated);
+    runner.set(outputs);
+  }
+  return runner;
+}
+
+/** The locks of an attempt, with the values of the variables in their names. */
+export async function evaluateLockNames(
+  { task, outputs }: LockNamesOrder,
+  { run, evaluated, host }: Pick<NoticeRun, 'run' | 'evaluated' | 'host'>,
+): Promise<LockNames> {
+  const { processEnv } = host;
+  const secrets = secretsOf(run, processEnv);
+  const store = host.openStore();
+  const journal = createRunFiles(run, secrets, { store, processEnv, url: run.engine, logStore: null });
+  try {
+    const scope = runnerOf(run.request, { evaluated, outputs, host, journal, secrets }).scopeOf(task);
+    secrets.learn(outputs);
+    return { locks: namedLocks(task.step.locks ?? [], scope, (text) => secrets.shared.mask(text) !== text) };
+  } catch (error) {
+    if (!(error instanceof WfError)) throw error;
+    return { problem: error.message };
+  } finally {
+    await journal.close();
+  }
+}
+
 class NoticeReader {
   readonly #own: NoticeRun;
   readonly #store: Pick<RunStore, 'create'>;
@@ -85,13 +125,7 @@ class NoticeReader {
     // The run is gone, or does not wait any longer.
     if (state === undefined || shown === undefined) return [];
     const { secrets, journal } = copied;
-    const processEnv = baseEnvironment(request.dotenv, host.processEnv);
-    const tools = { ...host, processEnv, runWorkflow: () => Promise.reject(new Error('a notice runs no workflow')) };
-    const runner = new StepRunner(tools, request, { files: journal, secrets, warn: () => {} });
-    if (evaluated !== null) {
-      runner.resume(evaluated);
-      runner.set(outputs);
-    }
+    const runner = runnerOf(request, { evaluated, outputs, host, journal, secrets });
     const results = new StepResults(request.workflow, { logsOf: () => ({ stdout: null, stderr: null }) });
     const problems = await host.notify({
       step: step === null ? null : stepNode(state, step),

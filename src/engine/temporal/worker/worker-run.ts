@@ -6,7 +6,7 @@ import type { Outcome, Outputs, RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import { selectedLabels, selectingSteps } from '#core/selectors.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import type { Step, Workflow } from '#core/workflow.ts';
+import type { Lock, Step, Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
@@ -16,6 +16,7 @@ import { messageOf, WfError } from '#system/errors.ts';
 import type { AttemptHost } from '../../attempt/attempt-context.ts';
 import { Background } from '../../attempt/background.ts';
 import { MadeAttempts } from '../../attempt/made-attempts.ts';
+import { namedLocks } from '../../attempt/run-locks.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
 import { StepRunner } from '../../attempt/step-runner.ts';
 import { childLine, graceOf, knownWorkflow } from '../../driver/child-run.ts';
@@ -172,11 +173,27 @@ export class WorkerRun {
     const prepared = await this.#runner.prepare(signal, this.#host.clock.now());
     this.#isReady = true;
     const { evaluated } = this.#runner;
-    if (evaluated === null || selectingSteps(this.#definition).length === 0)
-      return { ...this.#findings(), prepared, evaluated };
-    const selected = this.#selectLabels();
-    if ('problem' in selected) return { ...this.#findings(), prepared: selected, evaluated: null };
-    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...selected } };
+    if (evaluated === null) return { ...this.#findings(), prepared, evaluated };
+    const selected: ReturnType<typeof selectedLabels> | Record<string, never> =
+      selectingSteps(this.#definition).length === 0 ? {} : this.#selectLabels();
+    const named = this.#nameLocks();
+    if ('problem' in selected && selected.problem !== undefined)
+      return { ...this.#findings(), prepared: { problem: selected.problem }, evaluated: null };
+    if ('problem' in named) return { ...this.#findings(), prepared: named, evaluated: null };
+    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...selected, ...named } };
+  }
+
+  /** The locks of the run, with the values of the variables in their names. */
+  #nameLocks(): { readonly locks?: readonly Lock[] } | { readonly problem: string } {
+    const { locks } = this.#definition;
+    if (locks === undefined) return {};
+    const scope = this.#runner.scope(() => undefined);
+    try {
+      return { locks: namedLocks(locks, scope, (text) => this.#secrets.shared.mask(text) !== text) };
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      return { problem: error.message };
+    }
   }
 
   /** The labels are names of task queues, which the engine does not encrypt. */

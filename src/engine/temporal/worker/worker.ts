@@ -15,20 +15,22 @@ import {
   DEFAULT_QUEUE,
   type EngineRun,
   type EngineWarning,
+  type LockNames,
+  type LockNamesOrder,
   labelsQueue,
   NAMES,
   NO_SLOT,
-  NOTICE_QUEUE,
   type NoticeOrder,
   ownQueue,
   type PrepareReport,
+  SHORT_QUEUE,
 } from '../protocol.ts';
 import { identityText, servedLabels, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { Heartbeat, type HeartbeatParts } from './heartbeat.ts';
 import { LogShipper, type LogTarget } from './log-shipper.ts';
 import { queueCalls } from './queue-calls.ts';
-import { type NoticeHost, sendNotice } from './send-notice.ts';
+import { evaluateLockNames, type NoticeHost, sendNotice } from './send-notice.ts';
 import { SharedSlots } from './slots.ts';
 import { type DirectoryTools, enterDirectory, type WorkerDirectory } from './worker-directory.ts';
 import { type WorkerHost, WorkerRun } from './worker-run.ts';
@@ -38,8 +40,8 @@ const STICKY_TIMEOUT = '2 seconds';
 /** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
 const OWN_SLOTS = 20;
 
-/** Notices that a worker sends at once. */
-const NOTICE_SLOTS = 20;
+/** Short work, such as notices, that a worker does at once. */
+const SHORT_SLOTS = 20;
 
 /** How many runs a worker decides about at once, as without labels. */
 const DECISION_SLOTS = 40;
@@ -166,11 +168,14 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     const taskQueue = labelsQueue(text);
     labelled.push(await Worker.create({ ...common, ...sharing, taskQueue, activities: { [NAMES.attempt]: attempt } }));
   }
-  const notices = await Worker.create({
+  const short = await Worker.create({
     ...common,
-    taskQueue: NOTICE_QUEUE,
-    activities: { [NAMES.notice]: (order: NoticeOrder) => runs.notice(order) },
-    maxConcurrentActivityTaskExecutions: NOTICE_SLOTS,
+    taskQueue: SHORT_QUEUE,
+    activities: {
+      [NAMES.notice]: (order: NoticeOrder) => runs.notice(order),
+      [NAMES.lockNames]: (order: LockNamesOrder) => runs.lockNames(order),
+    },
+    maxConcurrentActivityTaskExecutions: SHORT_SLOTS,
   });
   const own = await Worker.create({
     ...common,
@@ -178,7 +183,7 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     activities: { [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order) },
     maxConcurrentActivityTaskExecutions: OWN_SLOTS,
   });
-  return hosting([serving, ...labelled, notices], own, { runs, close: () => access.connection.close() });
+  return hosting([serving, ...labelled, short], own, { runs, close: () => access.connection.close() });
 }
 
 /** Reports workers with which this one cannot share runs. */
@@ -310,11 +315,28 @@ class WorkerRuns {
     }
   }
 
+  async lockNames(order: LockNamesOrder): Promise<LockNames> {
+    const { run, evaluated } = await this.#known();
+    const heartbeat = await this.#beating(run, { onEnd: () => {}, onLost: () => {} });
+    try {
+      await heartbeat.begin();
+      return await evaluateLockNames(order, { run, evaluated, host: this.#parts.host });
+    } finally {
+      heartbeat.close();
+    }
+  }
+
+  /** The run of the activity, which is not kept: there may be no clean-up here. */
+  async #known(): Promise<Evaluated> {
+    const { Context } = await packages.activity();
+    const runId = Context.current().info.workflowExecution?.workflowId ?? '';
+    return this.#reads.get(runId) ?? this.#read(runId);
+  }
+
   async notice(order: NoticeOrder): Promise<readonly EngineWarning[]> {
     const { Context } = await packages.activity();
-    const { client, info } = Context.current();
-    const runId = info.workflowExecution?.workflowId ?? '';
-    const { run, evaluated } = await (this.#reads.get(runId) ?? this.#read(runId));
+    const { client } = Context.current();
+    const { run, evaluated } = await this.#known();
     const { host } = this.#parts;
     const end = new AbortController();
     const heartbeat = await this.#beating(run, {

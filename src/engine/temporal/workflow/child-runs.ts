@@ -8,6 +8,7 @@ import type { Step } from '#core/workflow.ts';
 import type { SubworkflowResult } from '#executors/executor.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
 import { childRequest, graceOf, knownWorkflow } from '../../driver/child-run.ts';
+import type { OuterLock } from '../../engine.ts';
 import {
   type ChildEnd,
   type ChildStart,
@@ -24,6 +25,8 @@ import { clock, within } from './activities.ts';
 export type ChildRunsHost = {
   readonly run: EngineRun;
   readonly secrets: () => readonly string[];
+  /** The locks within which the child run of a step runs. */
+  readonly locksAround: (step: string) => readonly OuterLock[];
   readonly learn: (secrets: readonly string[]) => void;
   /** Called with an internal error. */
   readonly fail: (error: unknown) => void;
@@ -55,7 +58,7 @@ export class ChildRuns {
   start(step: Step, start: ChildStart, done: (end: ChildEnd) => void): void {
     const { request } = this.#host.run;
     const earlier = (start.isRetry && request.known?.retries?.[step.name]) || null;
-    const child = this.#child(start, earlier);
+    const child = this.#child(start, earlier, this.#host.locksAround(step.name));
     const { timeoutMs, graceMs } = start;
     const timed: Step = { ...step, timeoutMs, ...(graceMs === undefined ? {} : { graceMs }) };
     const { signal, kill } = this.#running.enter(timed);
@@ -94,17 +97,22 @@ export class ChildRuns {
     else this.#running.end(step);
   }
 
-  #child({ runId, run, params }: ChildStart, earlier: Parameters<typeof childRequest>[2]['earlier']): EngineRun {
-    const { request, engine, lostAfterMs, childQueues = [] } = this.#host.run;
+  #child(
+    { runId, run, params }: ChildStart,
+    earlier: Parameters<typeof childRequest>[2]['earlier'],
+    outerLocks: readonly OuterLock[],
+  ): EngineRun {
+    const { request, engine, lostAfterMs, locks, childQueues = [] } = this.#host.run;
     const own = childRequest(request, knownWorkflow(request, run), { runId, params, earlier });
     const queues = childQueues.filter(({ name }) => name === own.workflow.queue && own.queues?.includes(name) !== true);
     return {
-      request: own,
+      request: outerLocks.length === 0 ? own : { ...own, outerLocks },
       engine,
       at: clock.now(),
       lostAfterMs,
       ...(queues.length === 0 ? {} : { queues }),
       ...(childQueues.length === 0 ? {} : { childQueues }),
+      ...(locks === undefined ? {} : { locks }),
       secrets: this.#host.secrets(),
     };
   }

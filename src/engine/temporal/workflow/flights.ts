@@ -1,6 +1,8 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { failed } from '#core/run/outcome.ts';
 import type { Outcome, Outputs } from '#core/run/run.ts';
+import { EndSignal } from '#processes/end-signal.ts';
+import type { TakenLocks } from '../../attempt/run-locks.ts';
 import { notStarted, type StepTask } from '../../driver/step-task.ts';
 import {
   type AttemptEndReport,
@@ -27,6 +29,8 @@ type Flight = {
   readonly step: string;
   readonly fanOut: string | undefined;
   readonly scope: CancellationScope;
+  /** Ends the wait for its locks. */
+  readonly stop: EndSignal;
   readonly begin: () => void;
   readonly end: (report: Report) => void;
 };
@@ -42,6 +46,8 @@ export type FlightsHost = {
   readonly outputs: () => Outputs;
   /** The task queue of the attempts at a step, by its name; that of a fan-out for its instances. */
   readonly queueOf: (step: string) => string;
+  /** Takes the locks of an attempt, or returns its outcome without them. */
+  readonly takeLocks: (task: StepTask, stop: EndSignal) => Promise<TakenLocks | { readonly outcome: Outcome }>;
   readonly ended: (task: StepTask, report: Report) => void;
   /** Takes what an attempt has reported whose child run starts. */
   readonly progress: (report: ChildReport) => void;
@@ -80,17 +86,24 @@ export class Flights {
       step: name,
       fanOut: instanceOf,
       scope: new CancellationScope(),
+      stop: new EndSignal(),
       begin: () => {
         this.#waiting.delete(flight);
         const pauseMs = this.#continuation.count();
         if (pauseMs !== null) this.#holdBack(pauseMs);
         const logBytes = Math.floor(LOG_BYTES.all / this.#continuation.attempts);
-        const order: AttemptOrder = {
-          task,
-          outputs: this.#host.outputs(),
-          logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
-        };
-        this.#order(order, flight.scope, flight.end);
+        const order = (done: (report: Report) => void) =>
+          this.#order(
+            {
+              task,
+              outputs: this.#host.outputs(),
+              logBytes: Math.max(LOG_BYTES.least, Math.min(LOG_BYTES.most, logBytes)),
+            },
+            flight.scope,
+            done,
+          );
+        if (task.step.locks === undefined) order(flight.end);
+        else this.#watch(this.#withLocks(task, flight, order));
       },
       end: (report) => {
         this.#flights.delete(flight);
@@ -102,6 +115,22 @@ export class Flights {
     this.#flights.add(flight);
     this.#waiting.add(flight);
     this.#beginNext();
+  }
+
+  /** Makes an attempt while it holds its locks. */
+  async #withLocks(
+    task: StepTask,
+    { stop, end }: Flight,
+    order: (done: (report: Report) => void) => void,
+  ): Promise<void> {
+    const taken = await this.#host.takeLocks(task, stop);
+    if ('outcome' in taken) return end(taken);
+    const done = (report: Report) => {
+      taken.release();
+      end(report);
+    };
+    if (stop.aborted) done({ outcome: notStarted });
+    else order(done);
   }
 
   get #inFlight(): number {
@@ -197,6 +226,7 @@ export class Flights {
   /** Asks attempts to end; those that wait for their turn end at once. */
   cancel(how: EndOfAttempt, isMeant: (flight: Pick<Flight, 'step' | 'fanOut'>) => boolean): void {
     for (const flight of [...this.#flights].filter(isMeant)) {
+      flight.stop.abort('stop');
       if (this.#waiting.delete(flight)) flight.end({ outcome: notStarted });
       else if (this.#children.has(flight.step)) this.#children.end(flight.step, how);
       else flight.scope.cancel();

@@ -21,10 +21,11 @@ const LOOK_MS = { first: 10_000, longest: 60_000 };
 export async function queueWorkflow(carried?: QueueState): Promise<void> {
   const hosted = new HostedQueue(new RunQueue(carried ?? { slots: [], waiting: [] }));
   setHandler(defineSignal<[QueueEntry]>(NAMES.enter), (entry) => hosted.enter(entry));
-  setHandler(defineSignal<[string]>(NAMES.leave), (runId) => hosted.leave([runId]));
+  setHandler(defineSignal<[string]>(NAMES.leave), (id) => hosted.leave([id]));
   setHandler(defineSignal<[string, boolean]>(NAMES.hold), (runId, isHeld) => hosted.hold(runId, isHeld));
   const looking = new CancellationScope();
   looking.run(() => hosted.lookForEndedRuns()).catch(() => {});
+  looking.run(() => hosted.passInTime()).catch(() => {});
   await condition(() => hosted.isDone || hosted.isLong);
   const { state, isDone } = hosted;
   if (!isDone) await continueAsNew<typeof queueWorkflow>(state);
@@ -57,8 +58,8 @@ class HostedQueue {
     this.#send(this.#queue.enter(entry, Date.now()));
   }
 
-  leave(runIds: readonly string[]): void {
-    this.#send(this.#queue.leave(runIds, Date.now()));
+  leave(ids: readonly string[]): void {
+    this.#send(this.#queue.leave(ids, Date.now()));
   }
 
   hold(runId: string, isHeld: boolean): void {
@@ -76,10 +77,19 @@ class HostedQueue {
       for (let pauseMs = 0; this.state.waiting.length > 0; pauseMs = nextPause(pauseMs)) {
         if (pauseMs > 0) await sleep(pauseMs);
         this.#pending += 1;
-        const ended = await endedRuns(this.state.slots.map(({ runId }) => runId));
+        const ended = await endedRuns([...new Set(this.state.slots.map(({ runId }) => runId))]);
         this.#pending -= 1;
         if (ended.length > 0) this.leave(ended);
       }
+    }
+  }
+
+  /** Of a lock with a rate: gives slots out when a use is more than a minute old. Ends with its scope. */
+  async passInTime(): Promise<never> {
+    for (;;) {
+      await condition(() => this.#queue.nextAt !== null);
+      await sleep(Math.max(1, (this.#queue.nextAt ?? 0) - Date.now()));
+      this.#send(this.#queue.pass(Date.now()));
     }
   }
 

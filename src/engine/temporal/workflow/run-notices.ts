@@ -5,7 +5,7 @@ import type { RunState } from '#core/run/run-state.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { NOTIFY_TIMEOUT_MS } from '../../driver/timers.ts';
 import type { NoticeStatus } from '../../engine.ts';
-import { type EngineWarning, NAMES, NOTICE_QUEUE, type NoticeOrder } from '../protocol.ts';
+import { type EngineWarning, NAMES, type NoticeOrder, SHORT_QUEUE } from '../protocol.ts';
 import { clock, noResult, scheduleWork, unreadPause, within } from './activities.ts';
 
 /** The run that notices are about. */
@@ -80,7 +80,7 @@ export class RunNotices {
         attempts: 1,
         lostAfterMs,
         order,
-        queue: NOTICE_QUEUE,
+        queue: SHORT_QUEUE,
       }),
     ).then(done, (error: unknown) => {
       const why = noResult(error);

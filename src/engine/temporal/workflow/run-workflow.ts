@@ -13,21 +13,28 @@ import {
 } from '@temporalio/workflow';
 import { withInstanceNodes } from '#core/fan-out/instances.ts';
 import { buildGraph } from '#core/graph.ts';
-import type { LockHolder, Outputs, RunEvent } from '#core/run/run.ts';
+import { failed } from '#core/run/outcome.ts';
+import type { LockHolder, Outcome, Outputs, RunEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
+import type { Lock } from '#core/workflow.ts';
+import { EndSignal } from '#processes/end-signal.ts';
+import { lockLimitMs, RunLocks, type TakenLocks } from '../../attempt/run-locks.ts';
 import { childResult } from '../../driver/child-run.ts';
-import { Driver, type DriverHost } from '../../driver/driver.ts';
-import type { StepTask } from '../../driver/step-task.ts';
+import { Driver, type DriverHost, type PreparedRun } from '../../driver/driver.ts';
+import { notStarted, type StepTask } from '../../driver/step-task.ts';
 import type { NoticeStatus } from '../../engine.ts';
 import {
   type AnswerOrder,
   type AttemptProgress,
+  attemptId,
   type CarriedRun,
   type CleanUpOrder,
   type EngineEvents,
   type EngineResult,
   type EngineRun,
   type EngineWarning,
+  type LockNames,
+  type LockNamesOrder,
   labelsQueue,
   NAMES,
   openingEvents,
@@ -35,12 +42,14 @@ import {
   type PrepareReport,
   type QueuedNotice,
   RUN_TYPE,
+  SHORT_QUEUE,
   type StopOrder,
 } from '../protocol.ts';
-import { clock, reasonOf, scheduleActivity, scheduleWork } from './activities.ts';
+import { clock, reasonOf, scheduleActivity, scheduleWork, within } from './activities.ts';
 import { ChildRuns } from './child-runs.ts';
 import { carriedRun } from './continuation.ts';
 import { Flights, type Report } from './flights.ts';
+import { LockRequests } from './lock-requests.ts';
 import { QueueMembership } from './queue-membership.ts';
 import { RunNotices } from './run-notices.ts';
 
@@ -60,7 +69,7 @@ async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<Engine
   setHandler(defineSignal<[StopOrder]>(NAMES.stop), (order) => hosted.cancel(order));
   setHandler(defineSignal<[AnswerOrder]>(NAMES.answer), (answer) => hosted.answer(answer));
   setHandler(defineSignal<[AttemptProgress]>(NAMES.progress), (progress) => hosted.progress(progress));
-  setHandler(defineSignal<[QueuedNotice]>(NAMES.queued), (notice) => hosted.queues.take(notice));
+  setHandler(defineSignal<[QueuedNotice]>(NAMES.queued), (notice) => hosted.queued(notice));
   let left: CarriedRun | null = null;
   try {
     do {
@@ -70,7 +79,7 @@ async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<Engine
     } while (left === null && !hosted.hasFinished);
   } finally {
     // The next execution has the slots of this one.
-    if (left === null) await hosted.queues.leave();
+    if (left === null) await hosted.leaveQueues();
   }
   if (left === null) return hosted.result();
   const { workflow, trigger } = run.request;
@@ -102,6 +111,8 @@ class TemporalRun {
   readonly #driver: Driver;
   readonly #flights: Flights;
   readonly #notices: RunNotices;
+  readonly #requests: LockRequests;
+  readonly #locks: RunLocks;
   readonly #carried: CarriedRun | null;
   #state: RunState;
   readonly #events: RunEvent[];
@@ -112,6 +123,7 @@ class TemporalRun {
   /** Workers that may have processes of the run. */
   readonly #workers = new Set<string>();
   readonly #preparation = new CancellationScope();
+  readonly #stopsPreparation = new EndSignal();
   #isOver = false;
   #failure: { readonly error: unknown } | null = null;
 
@@ -136,12 +148,24 @@ class TemporalRun {
     this.#driver = new Driver(run.request, this.#hosting());
     const fail = (error: unknown) => this.#fail(error);
     const learn = (secrets: readonly string[]) => this.#learn(secrets);
-    const children = new ChildRuns({ run, secrets: () => [...this.#secrets], learn, fail });
+    const { prefix = '', pools = [] } = run.locks ?? {};
+    this.#requests = new LockRequests({ prefix }, carried?.locks);
+    const poolOf = (name: string) => pools.find((pool) => pool.name === name);
+    const locks = {
+      open: () => Promise.resolve(this.#requests),
+      sizeOf: (_: unknown, name: string) => poolOf(name)?.slots ?? 1,
+      perMinute: (name: string) => poolOf(name)?.perMinute ?? null,
+    };
+    const outer = carried?.locks?.outer ?? run.request.outerLocks ?? [];
+    this.#locks = new RunLocks({ locks, clock }, outer, (input) => this.#driver.post(input));
+    const locksAround = (step: string) => this.#locks.around(step);
+    const children = new ChildRuns({ run, secrets: () => [...this.#secrets], locksAround, learn, fail });
     this.#flights = new Flights(
       {
         lostAfterMs: run.lostAfterMs,
         outputs: () => this.#outputs,
         queueOf: (step) => labelsQueue(this.#evaluated?.labels?.[step] ?? ''),
+        takeLocks: (task, stop) => this.#takeLocks(task, stop),
         ended: (task, report) => this.#ended(task, report),
         progress: (report) => this.progress(report),
         warn: (warning) => this.#warn(warning),
@@ -212,9 +236,22 @@ class TemporalRun {
     return end === -1 ? found : { ...found, events: found.events.slice(0, end) };
   }
 
+  /** Takes a message of a queue, or of a lock. */
+  queued(notice: QueuedNotice): void {
+    if (notice.request === undefined) this.queues.take(notice);
+    else this.#requests.answered(notice);
+  }
+
+  /** Resolves when queues and locks know that the run needs nothing of them any more. */
+  async leaveQueues(): Promise<void> {
+    this.#requests.releaseAll();
+    await this.queues.leave();
+    await this.#requests.delivered();
+  }
+
   /** Messages that the next execution would not get the answers to have been answered. */
   get isDelivered(): boolean {
-    return this.queues.isDelivered && !this.#notices.arePending;
+    return this.queues.isDelivered && this.#requests.isDelivered && !this.#notices.arePending;
   }
 
   /** Nothing is in flight, and it is time to continue in a new execution. */
@@ -262,6 +299,7 @@ class TemporalRun {
       evaluated: this.#evaluated,
       limitMs: this.#driver.limitMs,
       ...(queued === undefined ? {} : { queued }),
+      ...(this.#run.locks === undefined ? {} : { locks: { ...this.#requests.carried, outer: this.#locks.around('') } }),
     };
     return carriedRun(all, this.#carried?.events.length ?? 0);
   }
@@ -286,7 +324,10 @@ class TemporalRun {
         attempt: (task) => this.#flights.make(task),
         end: (step) => this.#flights.cancel('end', (flight) => flight.step === step),
         stop: (fanOut) => this.#flights.cancel('stop', (flight) => fanOut === undefined || flight.fanOut === fanOut),
-        stopPreparation: () => this.#preparation.cancel(),
+        stopPreparation: () => {
+          this.#preparation.cancel();
+          this.#stopsPreparation.abort('stop');
+        },
         kill: () => {
           upsertMemo({ [NAMES.killed]: true });
           this.#flights.cancel('kill', () => true);
@@ -307,7 +348,7 @@ class TemporalRun {
     this.#isOver = true;
     if (!this.#notices.arePending) return;
     this.#notices.limit();
-    this.queues.leave().catch((error: unknown) => this.#fail(error));
+    this.leaveQueues().catch((error: unknown) => this.#fail(error));
   }
 
   async #enterQueues(): Promise<void> {
@@ -335,11 +376,59 @@ class TemporalRun {
       this.#evaluated = evaluated;
       this.#learn(secrets);
       for (const warning of warnings) this.#warn(warning);
-      this.#driver.start(prepared);
+      const ready = evaluated?.locks === undefined ? prepared : await this.#withLocks(prepared, evaluated.locks);
+      if (ready !== null) this.#driver.start(ready);
     } catch (error) {
       if (isCancellation(error)) this.#driver.start({ problem: 'stopped before it started' });
       else if (error instanceof ActivityFailure) this.#driver.start({ problem: reasonOf(error) });
       else throw error;
+    }
+  }
+
+  /** Takes the locks of the run; null if it was stopped meanwhile. */
+  async #withLocks(prepared: PreparedRun, locks: readonly Lock[]): Promise<PreparedRun | null> {
+    const { runId, workflow } = this.#run.request;
+    const taken = await this.#locks.ofRun(locks, {
+      by: { runId, workflow: workflow.name, step: null },
+      stop: this.#stopsPreparation,
+      limitMs: workflow.lockTimeoutMs ?? 0,
+      blocked: (why, name, holder) => this.#driver.note({ type: 'run.blocked', at: clock.now(), why, name, holder }),
+    });
+    if ('refusal' in taken) return taken.refusal && { problem: taken.refusal.message };
+    return prepared;
+  }
+
+  /** Takes the locks of an attempt, whose names a worker evaluates. */
+  async #takeLocks(task: StepTask, stop: EndSignal): Promise<TakenLocks | { readonly outcome: Outcome }> {
+    const { step, number } = task;
+    const { runId, workflow } = this.#run.request;
+    const order: LockNamesOrder = { task, outputs: this.#outputs };
+    const scope = new CancellationScope();
+    stop.onAbort(() => scope.cancel());
+    try {
+      const named = await within(scope, () =>
+        scheduleWork<LockNames>(NAMES.lockNames, {
+          id: `${NAMES.lockNames}#${attemptId(step.name, number)}`,
+          attempts: Number.POSITIVE_INFINITY,
+          lostAfterMs: this.#run.lostAfterMs,
+          order,
+          queue: SHORT_QUEUE,
+        }),
+      );
+      if ('problem' in named) return { outcome: failed(named.problem) };
+      const taken = await this.#locks.ofAttempt(
+        named.locks,
+        { step, number, signal: stop },
+        {
+          by: { runId, workflow: workflow.name, step: step.name },
+          limitMs: lockLimitMs(step, this.#state.cancellation !== null),
+        },
+      );
+      return 'refusal' in taken ? { outcome: taken.refusal ?? notStarted } : taken;
+    } catch (error) {
+      if (isCancellation(error)) return { outcome: notStarted };
+      if (error instanceof ActivityFailure) return { outcome: failed(reasonOf(error)) };
+      throw error;
     }
   }
 

@@ -3,7 +3,7 @@ import { failed } from '#core/run/outcome.ts';
 import type { BlockedBy, LockHolder, Outcome, RunInput } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
-import { type Lock, lockNameProblem } from '#core/workflow.ts';
+import { handlerKind, type Lock, lockNameProblem, type Step } from '#core/workflow.ts';
 import type { Scope } from '#executors/executor.ts';
 import { EndSignal } from '#processes/end-signal.ts';
 import type { HeldLock, LockRequest, LockStore } from '#store/store.ts';
@@ -11,10 +11,10 @@ import type { Clock } from '#system/clock.ts';
 import { unlessRefused, WfError } from '#system/errors.ts';
 import type { OuterLock } from '../engine.ts';
 
-/** The locks and queues of this home. */
+/** The locks and queues of this home, or of an engine. */
 export type LockOptions = {
   /** Opens them; loads their module. */
-  readonly open: () => Promise<LockStore>;
+  readonly open: () => Promise<Pick<LockStore, 'acquire' | 'take'>>;
   /** The slots of a lock or a queue. */
   readonly sizeOf: (kind: BlockedBy, name: string) => number;
   /** How often a lock may be taken a minute; null: as often as it is free. */
@@ -227,6 +227,18 @@ function nameOf(template: string, scope: Scope): string {
   }
 }
 
+/** Longest wait of a handler of a run that is being ended for its locks. */
+const HANDLER_LOCK_MS = 10_000;
+
+/** How long an attempt may wait for its locks; 0: as long as necessary. `isRunEnding`: the run is being ended. */
+export function lockLimitMs(
+  { name, lockTimeoutMs = 0 }: Pick<Step, 'name' | 'lockTimeoutMs'>,
+  isRunEnding: boolean,
+): number {
+  if (!isRunEnding || handlerKind(name) === null) return lockTimeoutMs;
+  return Math.min(lockTimeoutMs || HANDLER_LOCK_MS, HANDLER_LOCK_MS);
+}
+
 function tooLate(name: string, limitMs: number, holder: LockHolder | null): Extract<Outcome, { status: 'failed' }> {
   const step = holder?.step == null ? '' : `, step "${holder.step}"`;
   const held = holder === null ? '' : `, held by run ${holder.runId} of "${holder.workflow}"${step}`;
@@ -234,7 +246,7 @@ function tooLate(name: string, limitMs: number, holder: LockHolder | null): Extr
   return { status: 'failed', reason: 'lock', message, exitCode: null, signal: null, outputs: {} };
 }
 
-function slotOf(store: LockStore, request: LockRequest, first: HeldLock): QueueSlot {
+function slotOf(store: Pick<LockStore, 'take'>, request: LockRequest, first: HeldLock): QueueSlot {
   let lock: HeldLock | null = first;
   let isLeft = false;
   return {
