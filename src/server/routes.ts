@@ -21,6 +21,7 @@ import {
 import { followAll } from './v2/daemon/live-events.ts';
 import { runLogs, searchLogsOfRun, storeLog } from './v2/logs/log-pages.ts';
 import { stepLog, stepLogIndex } from './v2/logs/step-log.ts';
+import { showArtifact, showArtifacts } from './v2/runs/artifact-routes.ts';
 import { followEvents } from './v2/runs/run-events.ts';
 import {
   actOnRuns,
@@ -139,6 +140,8 @@ function v2Routes(parts: V2Parts): readonly Route[] {
     { ...put, path: `${run}/logs/{step}/{attempt}`, handle: on(storeLog), access: 'worker', body: 'bytes' },
     { ...get, path: `${run}/steps/{step}/logs`, handle: on(stepLog) },
     { ...get, path: `${run}/steps/{step}/logs/index`, handle: stepLogIndex(parts) },
+    { ...get, path: `${run}/artifacts`, handle: on(showArtifacts) },
+    { ...get, path: `${run}/artifacts/{step}/{path}`, handle: on(showArtifact) },
     { ...get, path: `${run}/logs/search`, handle: on(searchLogsOfRun) },
     { ...get, path: '/api/v2/queue', handle: on(showQueue) },
     { ...get, path: '/api/v2/locks', handle: on(showLocks) },

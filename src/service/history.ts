@@ -1,5 +1,13 @@
 /** What other folders use of stored runs: find, read, show, mark and remove them. */
-export { type Artifact, listArtifacts, requireSafeNames, TAR_END, tarHeader, tarPadding } from './history/artifacts.ts';
+export {
+  type Artifact,
+  archiveOf,
+  bytesOfArtifact,
+  isSafeName,
+  listArtifacts,
+  openArtifact,
+  requireSafeNames,
+} from './history/artifacts.ts';
 export { evolveIfFit, foldRun } from './history/fold-run.ts';
 export {
   anyRun,

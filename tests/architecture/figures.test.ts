@@ -41,7 +41,8 @@ const limits: Figures = {
   // And what a run on Temporal waits for.
   // And what sends mails and notifications of runs on Temporal, on workers.
   // And src/engine/temporal/workflow/lock-requests.ts: locks of runs on Temporal.
-  files: 669,
+  // And src/server/v2/runs/artifact-routes.ts.
+  files: 670,
   // And outputs that are too large for the messages of Temporal.
   // And src/daemon/backfills.ts: backfills that a daemon carries out.
   // And what a file needs of an engine.
@@ -53,7 +54,8 @@ const limits: Figures = {
   // And its actions of artifacts.
   // And the runs that workers fail to continue.
   // And locks of runs on Temporal.
-  lines: 96_340,
+  // And the routes of artifacts, and their list in the report.
+  lines: 96_570,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.

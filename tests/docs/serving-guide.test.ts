@@ -67,7 +67,7 @@ test('the guide to serving names exactly the routes of the daemon', async () => 
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'NAME')}`),
   );
   const routes = [...page.matchAll(/`((?:GET|POST|PUT|DELETE) \/[^?`]*)/g)].map(([, route = '']) => route);
-  const named = routes.map((route) => route.replace(/\/(ID|STEP|ATTEMPT)(?=\/|$)/g, '/NAME'));
+  const named = routes.map((route) => route.replace(/\/(ID|STEP|ATTEMPT|PATH)(?=\/|$)/g, '/NAME'));
   const others = ['/health', '/metrics', '/api/openapi.json', '/api/docs'];
   expect(others.filter((path) => !page.includes(path))).toEqual([]);
   expect([...new Set([...named, ...others.map((path) => `GET ${path}`)])].sort()).toEqual(served.sort());

@@ -1,8 +1,11 @@
+import { closeSync, fstatSync } from 'node:fs';
 import { firstItems } from '#core/data/collections.ts';
 import { isNamed, namedStep, splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { KeptFile } from '#core/run/run.ts';
 import { instancesOf, type RunState } from '#core/run/run-state.ts';
 import { WfError } from '#system/errors.ts';
+import { readOpen } from '#system/trees/copy-file.ts';
+import type { PastRun } from './past-run.ts';
 import { noSuchStep } from './run-reference.ts';
 
 /** A kept file of a run. */
@@ -41,8 +44,41 @@ function folderOf(step: string): string {
   return instance === null ? step : `${instance.step}/${instance.key}`;
 }
 
+/** Opens a kept file, which must be as long as its event says; the caller closes it. Throws a `WfError` `storage`. */
+export function openArtifact(
+  { stored, runId }: Pick<PastRun, 'stored' | 'runId'>,
+  { step, path, name, bytes }: Artifact,
+): number {
+  const fd = stored?.artifacts.open(step, path) ?? null;
+  if (fd !== null && fstatSync(fd).size === bytes) return fd;
+  if (fd !== null) closeSync(fd);
+  throw new WfError('storage', `the artifact "${name}" of run ${runId} is ${fd === null ? 'gone' : 'damaged'}`);
+}
+
+/** The bytes of a kept file, by default all, in chunks that are valid until the next one. Throws like `openArtifact`. */
+export function bytesOfArtifact(
+  run: Pick<PastRun, 'stored' | 'runId'>,
+  artifact: Artifact,
+  range: { readonly from?: number; readonly to?: number } = {},
+): AsyncGenerator<Buffer, void> {
+  return readOpen(openArtifact(run, artifact), range);
+}
+
+/** The bytes of a tar archive of kept files, in chunks that are valid until the next one. Throws like `openArtifact`. */
+export async function* archiveOf(
+  run: Pick<PastRun, 'stored' | 'runId'>,
+  artifacts: readonly Artifact[],
+): AsyncGenerator<Buffer, void> {
+  for (const artifact of artifacts) {
+    yield tarHeader(artifact.name, artifact.bytes);
+    yield* bytesOfArtifact(run, artifact);
+    yield tarPadding(artifact.bytes);
+  }
+  yield TAR_END;
+}
+
 /** Whether a name can be a path below any directory: its parts are ordinary, so that it cannot lead out of it. */
-function isSafeName(name: string): boolean {
+export function isSafeName(name: string): boolean {
   return !/\p{Cc}/u.test(name) && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
@@ -60,7 +96,7 @@ const BLOCK_BYTES = 512;
 const MAX_OCTAL_BYTES = 8 ** 11;
 
 /** The header of a file in a tar archive (POSIX pax): mode 0644, without a time. */
-export function tarHeader(name: string, bytes: number): Buffer {
+function tarHeader(name: string, bytes: number): Buffer {
   const isPlain = /^[\x20-\x7e]{1,100}$/.test(name) && bytes < MAX_OCTAL_BYTES;
   if (isPlain) return header(name, bytes, '0');
   const records = Buffer.from(paxRecord('path', name) + paxRecord('size', String(bytes)));
@@ -74,12 +110,12 @@ export function tarHeader(name: string, bytes: number): Buffer {
 }
 
 /** The bytes between a file of that size and the next header. */
-export function tarPadding(bytes: number): Buffer {
+function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES);
 }
 
 /** The end of a tar archive. */
-export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES);
+const TAR_END = Buffer.alloc(2 * BLOCK_BYTES);
 
 /** A record names its own length. */
 function paxRecord(key: string, value: string): string {

@@ -113,13 +113,19 @@ export function makeDirectoriesBelow(base: string, names: readonly string[]): st
   return directory;
 }
 
-/** The bytes of an open file, which is closed at the end, in chunks that are valid until the next one. */
-export async function* readOpen(fd: number): AsyncGenerator<Buffer, void> {
+/**
+ * The bytes of an open file, which is closed at the end, in chunks that are valid until the next one: those of a range, by
+ * default all. Throws system errors.
+ */
+export async function* readOpen(
+  fd: number,
+  { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } = {},
+): AsyncGenerator<Buffer, void> {
   const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   const slice = createSlices();
   try {
-    for (let at = 0; ; ) {
-      const length = readSync(fd, buffer, 0, CHUNK_BYTES, at);
+    for (let at = from; at < to; ) {
+      const length = readSync(fd, buffer, 0, Math.min(CHUNK_BYTES, to - at), at);
       if (length === 0) return;
       at += length;
       yield buffer.subarray(0, length);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { views } from '#render/views.ts';
 import {
   type Artifact,
+  archiveOf,
+  bytesOfArtifact,
   listArtifacts,
+  openArtifact,
   type PastRun,
   requireSafeNames,
-  TAR_END,
-  tarHeader,
-  tarPadding,
 } from '#service/history.ts';
 import { errorCode, WfError } from '#system/errors.ts';
 import { watchPattern } from '#system/glob.ts';
@@ -56,7 +56,7 @@ async function getArtifacts(
   if (options.to === '-') return print(run, chosen, console.out);
   for (const artifact of chosen) {
     const to = options.to ?? '.';
-    await writeArtifact({ to, name: artifact.name }, open(run, artifact), options.force === true);
+    await writeArtifact({ to, name: artifact.name }, openArtifact(run, artifact), options.force === true);
     console.out.write(`${join(to, artifact.name)}\n`);
   }
 }
@@ -83,28 +83,15 @@ function choose(all: readonly Artifact[], globs: readonly string[]): readonly Ar
   return tests.length === 0 ? all : all.filter((artifact) => tests.some((isMeant) => isMeant(artifact)));
 }
 
-/** Opens a kept file, which must be as long as its event says. */
-function open({ stored, runId }: PastRun, { step, path, name, bytes }: Artifact): number {
-  const fd = stored?.artifacts.open(step, path) ?? null;
-  if (fd !== null && fstatSync(fd).size === bytes) return fd;
-  if (fd !== null) closeSync(fd);
-  throw new WfError('storage', `the artifact "${name}" of run ${runId} is ${fd === null ? 'gone' : 'damaged'}`);
-}
-
 /** Prints one file as it is, several as a tar archive. */
 async function print(run: PastRun, artifacts: readonly Artifact[], out: Output): Promise<void> {
-  const isArchive = artifacts.length > 1;
-  for (const artifact of artifacts) {
-    const { name, bytes } = artifact;
-    if (isArchive) out.write(tarHeader(name, bytes));
-    for await (const chunk of readOpen(open(run, artifact))) {
-      out.write(chunk);
-      if (out.isBehind()) await out.drained();
-      if (out.isClosed()) return;
-    }
-    if (isArchive) out.write(tarPadding(bytes));
+  const [first, ...others] = artifacts;
+  if (first === undefined) return;
+  for await (const chunk of others.length === 0 ? bytesOfArtifact(run, first) : archiveOf(run, artifacts)) {
+    out.write(chunk);
+    if (out.isBehind()) await out.drained();
+    if (out.isClosed()) return;
   }
-  if (isArchive) out.write(TAR_END);
 }
 
 /** Writes a file below a directory, never through a link there. Closes `source`. */

@@ -123,13 +123,13 @@ function fileName({ runId: id }: PastRun, { step, stream }: Wanted, last: Attemp
 }
 
 /** Bytes from `from` (inclusive) to `to` (exclusive). */
-type ByteRange = { readonly from: number; readonly to: number };
+export type ByteRange = { readonly from: number; readonly to: number };
 
 /**
  * Parses a `Range` header for a body of `size` bytes: one range; null for the whole body, also for several ranges and for an
  * invalid header (RFC 9110, 14.2); `unsatisfiable` for a range outside the body.
  */
-function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+export function byteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec((header ?? '').replace(/\s/g, '')) ?? [];
   if (first === '' && last === '') return null;
   if (first === '') {
