@@ -28,7 +28,7 @@ import {
 import { fileText } from './text/position-text.ts';
 import { escapeControl } from './text/sanitize.ts';
 import { suggestRetry } from './text/suggested-commands.ts';
-import { shortId } from './text/value-text.ts';
+import { byteText, shortId } from './text/value-text.ts';
 
 export type { ReportAssets, ReportView } from './report/report-parts.tsx';
 
@@ -53,6 +53,7 @@ export async function* renderReport(report: ReportView, assets: ReportAssets): A
   yield markup(<Tools />);
   yield* stepParts(report, steps, places);
   yield '</section>\n';
+  yield* artifactParts(report);
   if (report.view.sources.length > 0) yield '<section id="source"><h2>Workflow</h2>\n';
   for (const index of report.view.sources.keys()) yield markup(<SourcePart index={index} places={places} />);
   if (report.view.sources.length > 0) yield '</section>\n';
@@ -156,6 +157,40 @@ async function logShares({ logs }: ReportView, steps: readonly ReportStep[]): Pr
   const shares = shareLogBudget(sizes);
   const byKey = new Map(sizes.map(({ key }, index) => [key, shares[index] ?? 0]));
   return (log) => byKey.get(logKey(log)) ?? 0;
+}
+
+/** The list of the kept files, with a link to each that the page contains; nothing without any. */
+async function* artifactParts({ artifacts, view }: ReportView): AsyncGenerator<string, void> {
+  if (artifacts.length === 0) return;
+  const total = artifacts.reduce((sum, { bytes }) => sum + bytes, 0);
+  yield `<section id="artifacts"><h2>Artifacts</h2>\n`;
+  yield markup(<p class="note">{`${counted(artifacts.length, 'file')}, ${byteText(total)}`}</p>);
+  yield '<ul class="card artifacts">\n';
+  for (const { name, bytes, content } of artifacts.slice(0, MAX_DETAILED)) {
+    const data = content === undefined ? null : `data:application/octet-stream;base64,${await content()}`;
+    const file = <bdi>{name}</bdi>;
+    yield markup(
+      <li>
+        {data === null ? (
+          <code>{file}</code>
+        ) : (
+          <a download={name.split('/').at(-1)} href={data}>
+            <code>{file}</code>
+          </a>
+        )}{' '}
+        <span class="quiet">{byteText(bytes)}</span>
+      </li>,
+    );
+  }
+  yield '</ul>\n';
+  const left = artifacts.length - MAX_DETAILED;
+  const more = left > 0 ? `${counted(left, 'file')} more. ` : '';
+  yield markup(
+    <p class="note">
+      {more}Write them into a directory: <code>wf artifacts get {shortId(view.run.runId)} --to out</code>
+    </p>,
+  );
+  yield '</section>\n';
 }
 
 function SourcePart({ index, places }: { index: number; places: SourceNames }) {

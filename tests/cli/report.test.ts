@@ -35,6 +35,22 @@ steps:
 `;
 
 describe('wf report', () => {
+  it('lists the artifacts of the run, and contains the small ones if asked', () => {
+    const make = `printf '<b>hi' > "$WF_ARTIFACTS_DIR/<i>.html"; head -c 262145 /dev/zero > $WF_ARTIFACTS_DIR/large`;
+    const file = `steps:\n  - name: make\n    script: |\n      ${make}\n`;
+    return withPlace({ 'a.yaml': file }, async ({ wf }) => {
+      await wf('run', 'a.yaml', '--run-id', 'r');
+      const list = (html: string) => html.match(/<section id="artifacts">[\s\S]*?<\/section>/)?.[0] ?? '';
+      const plain = list((await wf('report', 'r', '-o', '-')).stdout);
+      expect(plain).toContain('<code><bdi>make/&lt;i>.html</bdi></code> <span class="quiet">5 bytes</span>');
+      expect(plain).not.toContain('data:');
+      const whole = list((await wf('report', 'r', '-o', '-', '--with-artifacts')).stdout);
+      const data = `data:application/octet-stream;base64,${Buffer.from('<b>hi').toString('base64')}`;
+      expect(whole.match(/href="[^"]*"/g)).toEqual([`href="${data}"`]);
+      expect(whole).toContain('<code><bdi>make/large</bdi></code>');
+    });
+  });
+
   it('compares the steps with those of the last run that finished before', () =>
     withPlace(
       { 'a.yaml': 'steps: [{name: one, command: test ! -e bad}, {name: two, command: echo}]\n' },

@@ -180,6 +180,7 @@ export const addReport: AddCommand = (program, console) => {
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .description('write a report of a run, one HTML file: graph, timeline, logs, source')
     .option('-o, --output <file>', 'the file, or - for standard output (default: <workflow>-<run>.html)')
+    .option('--with-artifacts', 'put the artifacts of at most 256 KiB into it, 16 MiB in all')
     .action(async (run: string | undefined, options) => {
       const { reportCommand } = await import('../commands/history/report-command.ts');
       await reportCommand({ ...options, run: run ?? null }, console);

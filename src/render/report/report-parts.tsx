@@ -19,8 +19,17 @@ export type ReportView = {
   readonly logs: RunLogs | null;
   /** When a log grew, ascending. */
   readonly timesOf: (log: LogName) => Promise<readonly LogTime[]>;
+  /** The files that its steps have kept, in the order of the steps. */
+  readonly artifacts: readonly ReportArtifact[];
   readonly now: number;
   readonly version: string;
+};
+
+/** A kept file. `content`: reads it in base64, if the report is to contain it. */
+export type ReportArtifact = {
+  readonly name: string;
+  readonly bytes: number;
+  readonly content?: () => Promise<string>;
 };
 
 /** One of the two streams of an attempt. */

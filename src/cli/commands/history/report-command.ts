@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { type ReportAssets, type ReportView, renderReport } from '#render/report.tsx';
 import { shortId } from '#render/text.ts';
-import { drawRun, earlierRun, type History, type PastRun, runViewJson } from '#service/history.ts';
+import {
+  bytesOfArtifact,
+  drawRun,
+  earlierRun,
+  type History,
+  listArtifacts,
+  type PastRun,
+  runViewJson,
+} from '#service/history.ts';
 import { createLogTimes } from '#service/logs.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { readAsset } from '../../asset.ts';
@@ -14,13 +22,20 @@ import { writeParts } from '../../terminal/write-file.ts';
 import { version } from '../../version.ts';
 
 /** The options of `wf report`; `run` is null for the last run of all. */
-type ReportOptions = AccessOptions & { readonly run: string | null; readonly output?: string };
+type ReportOptions = AccessOptions & {
+  readonly run: string | null;
+  readonly output?: string;
+  readonly withArtifacts?: boolean;
+};
 
 const LONGEST_NAME = 100;
+/** The largest artifact that a report contains, and all together, in bytes. */
+const MAX_EMBEDDED = 256 * 1024;
+const MAX_ALL_EMBEDDED = 16 * 1024 * 1024;
 
 /** Writes the HTML report of one run and prints the name of the file. */
 export async function reportCommand(
-  { run: word, output, ...common }: ReportOptions,
+  { run: word, output, withArtifacts = false, ...common }: ReportOptions,
   { out, err }: Console,
 ): Promise<void> {
   const app = await import('#app/history-app.ts');
@@ -28,7 +43,7 @@ export async function reportCommand(
   requireLocal(common, config, 'report', 'wf status and wf logs show runs of a daemon');
   const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });
   const run = await history.find(word ?? '@latest');
-  const report = await viewOf(run, history);
+  const report = { ...(await viewOf(run, history)), artifacts: artifactsOf(run, withArtifacts) };
   const parts = renderReport(report, readAssets());
   if (output === '-') {
     for await (const part of parts) {
@@ -43,7 +58,7 @@ export async function reportCommand(
   out.write(`${path}\n`);
 }
 
-async function viewOf(run: PastRun, history: History): Promise<ReportView> {
+async function viewOf(run: PastRun, history: History): Promise<Omit<ReportView, 'artifacts'>> {
   const drawn = await drawRun(run, history);
   const earlier = await earlierRun(run, history);
   const timesOf = createLogTimes(run, Date.now);
@@ -55,6 +70,23 @@ async function viewOf(run: PastRun, history: History): Promise<ReportView> {
     now: Date.now(),
     version,
   };
+}
+
+/** The artifacts of the run. `areEmbedded`: the report contains the small ones, as many as fit. */
+function artifactsOf(run: PastRun, areEmbedded: boolean): ReportView['artifacts'] {
+  let left = areEmbedded ? MAX_ALL_EMBEDDED : -1;
+  return listArtifacts(run.state, null).map((artifact) => {
+    const { name, bytes } = artifact;
+    if (bytes > MAX_EMBEDDED || bytes > left) return { name, bytes };
+    left -= bytes;
+    return { name, bytes, content: () => inBase64(bytesOfArtifact(run, artifact)) };
+  });
+}
+
+async function inBase64(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const copied: Buffer[] = [];
+  for await (const chunk of chunks) copied.push(Buffer.from(chunk));
+  return Buffer.concat(copied).toString('base64');
 }
 
 function readAssets(): ReportAssets {
