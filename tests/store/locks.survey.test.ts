@@ -32,7 +32,9 @@ test.each([1, 3])('never more slots of %d are held than there are, and every req
 });
 
 // A waiter notices the death of a holder within a second.
-test('of holders and waiters that are killed no lock stays, and none is had twice', { timeout: 1_000_000 }, async () => {
+test('of holders and waiters that are killed no lock stays, and none is had twice', {
+  timeout: 1_000_000,
+}, async () => {
   const home = temporaryDirectory();
   const args = [join(home, 'runs'), join(home, 'marks'), '1000', '2'];
   const file = buildProgram('hold-locks');

@@ -35,10 +35,7 @@ export async function runWaits(
 }
 
 /** The steps of a run that no worker has taken yet, by the labels that they need; decisions have the entry without a step. */
-export function waitingWork({
-  pendingActivities,
-  pendingWorkflowTask,
-}: Described): ReadonlyMap<string, readonly string[]> {
+function waitingWork({ pendingActivities, pendingWorkflowTask }: Described): ReadonlyMap<string, readonly string[]> {
   const steps = new Map<string, string[]>();
   if (pendingWorkflowTask?.state === SCHEDULED) steps.set('', []);
   for (const { state, activityId, activityOptions } of pendingActivities ?? []) {
@@ -58,7 +55,7 @@ function stepOf(activityId: string): string {
 }
 
 /** Says which of the work waits for workers that are not connected. */
-export function missingWorkers(
+function missingWorkers(
   queues: ReadonlyMap<string, readonly string[]>,
   workers: readonly ServingWorker[],
 ): readonly string[] {
