@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { type Labels, labelsText, readLabels } from '#core/selectors.ts';
 import { WfError } from '#system/errors.ts';
 import type { EngineAccess } from './connection.ts';
-import { CORE, DEFAULT_QUEUE, ownQueue } from './protocol.ts';
+import { CORE, DEFAULT_QUEUE, ownQueue, SHORT_QUEUE } from './protocol.ts';
 
 /** What a worker says of itself with each poll. `key`: `keyId` of its key. */
 export type WorkerIdentity = {
@@ -123,9 +123,12 @@ export async function workerReports(
       throw error;
     });
   const reports = serving.map(async (worker): Promise<WorkerReport> => {
-    const own = ownQueue(worker.name);
+    // Not for steps: these queues have slots of their own.
+    const others = [ownQueue(worker.name), SHORT_QUEUE];
     const ofWorker = (listed?.workers ?? [])
-      .filter(({ workerIdentity, taskQueue }) => workerIdentity === identityText(worker) && taskQueue !== own)
+      .filter(
+        ({ workerIdentity, taskQueue }) => workerIdentity === identityText(worker) && !others.includes(taskQueue ?? ''),
+      )
       .sort((one, other) => Number(other.startTime?.seconds ?? 0) - Number(one.startTime?.seconds ?? 0));
     // An earlier process of the same name may be listed too.
     const latest = [...new Map(ofWorker.map((one) => [one.taskQueue, one] as const).reverse()).values()];
