@@ -194,7 +194,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   graph: [['wf graph deploy.yaml --format mermaid', 'for a Markdown page']],
   schema: [
     ['wf schema steps.retryPolicy', 'explain one key of workflow files'],
-    ['wf schema --form dagu > dagu.json', 'for an editor with files of Dagu'],
+    ['wf schema --form dagu', 'JSON Schema for an editor with files of Dagu'],
   ],
   config: [['wf config maxConcurrentRuns', 'print one setting']],
   doctor: [

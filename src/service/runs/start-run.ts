@@ -96,9 +96,10 @@ function refuseChosenId(runId: string, { name, runConfig }: Workflow): void {
 }
 
 function refuseMasked(params: readonly Param[]): void {
-  const masked = params.find((param) => param.masked);
+  const index = params.findIndex((param) => param.masked);
+  const masked = params[index];
   if (masked === undefined) return;
-  const which = `parameter "${masked.name ?? masked.value}"`;
+  const which = masked.name === null ? `parameter ${index + 1}` : `parameter "${masked.name}"`;
   throw new WfError('usage', `the value of ${which} was not kept: it is or holds a secret`, { help: 'give it again' });
 }
 

@@ -16,6 +16,7 @@ test.each<[Param, string]>([
   [{ name: null, value: '\0' }, 'the value of parameter 1 contains the character U+0000'],
   [{ name: 'B', value: '1' }, 'unknown parameter "B": it takes A'],
   [{ name: 'A', value: '***', masked: true }, 'the value of parameter "A" was not kept: it is or holds a secret'],
+  [{ name: null, value: '***', masked: true }, 'the value of parameter 1 was not kept: it is or holds a secret'],
 ])('a parameter that no step can use is rejected before a run is created: %j', (param, message) => {
   expect(() => runRequest({ ...request, params: [param] })).toThrow(message);
 });
