@@ -289,8 +289,8 @@ steps:
         .replaceAll('/shared/logs', logs)
         .replaceAll('logs.token', token)
         .replaceAll('https://ops.example.com', 'http://127.0.0.1:1');
-      if (/^npm install/.test(own)) return `# ${own}`;
-      if (own.startsWith('temporal server')) return `# ${own}`;
+      // What sets up a machine: its programs, a server and a service.
+      if (/^(?:npm install|temporal server|useradd) /.test(own)) return ':';
       // Workers and daemons serve until they are stopped.
       return own
         .replace(/^wf worker .*$/m, (line) => stoppedOnceReady(`${line} --name guide --drain 1`))
@@ -303,8 +303,9 @@ steps:
   /** A script that starts a command, stops it when it serves, and has its output and exit code. */
   function stoppedOnceReady(command: string): string {
     return `
+rm -f served
 ${command} >served 2>&1 & pid=$! code=0
-until grep -q ' serves ' served || ! kill -0 $pid; do sleep 0.1; done
+until grep -qs ' serves ' served || ! kill -0 $pid; do sleep 0.1; done
 kill -TERM $pid || true
 wait $pid || code=$?
 cat served
