@@ -151,9 +151,8 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
         [
           false,
           [
-            ['error', 'engine-refusal', null],
+            ['error', 'engine-refusal', 5],
             ['error', 'engine-refusal', 6],
-            ['error', 'engine-refusal', 7],
             ['error', 'engine-refusal', null],
           ],
         ],

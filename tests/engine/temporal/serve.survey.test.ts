@@ -134,24 +134,24 @@ describeWith('temporal', hasTemporal, 'daemons over one engine', () => {
     const first = await serve('w');
     const wait = 'step "far" waits for a worker with zone=eu: none is connected';
     const warnings = async (daemon: Served) =>
-      ((await ask(daemon, 'runs/w1')).json as { readonly warnings: unknown }).warnings;
-    await start(first, 'far', 'w1');
+      ((await ask(daemon, 'runs/waits')).json as { readonly warnings: unknown }).warnings;
+    await start(first, 'far', 'waits');
     await expect.poll(() => warnings(first), { timeout: 30_000 }).toEqual([wait]);
     const end = new AbortController();
-    const live = await fetch(`${first.url}/api/v2/events?run=w1`, { signal: end.signal });
+    const live = await fetch(`${first.url}/api/v2/events?run=waits`, { signal: end.signal });
     let seen = '';
     for await (const part of live.body ?? []) {
       seen += Buffer.from(part).toString();
       if (seen.includes('event: warnings')) break;
     }
     end.abort();
-    expect(seen).toContain(`data: ${JSON.stringify({ runId: 'w1', warnings: [wait] })}`);
+    expect(seen).toContain(`data: ${JSON.stringify({ runId: 'waits', warnings: [wait] })}`);
     await crash(first);
     const second = await serve('w');
     await expect.poll(() => warnings(second), { timeout: 30_000 }).toEqual([wait]);
-    expect(journals(second)['w1']).not.toContain('zone=eu: none');
-    expect((await ask(second, 'runs/w1/stop', {})).status).toBe(202);
-    await until(second, 'w1', 'canceled');
+    expect(journals(second)['waits']).not.toContain('zone=eu: none');
+    expect((await ask(second, 'runs/waits/stop', {})).status).toBe(202);
+    await until(second, 'waits', 'canceled');
     expect(await warnings(second)).toEqual([]);
     await crash(second);
   }, 120_000);
