@@ -109,7 +109,9 @@ describeWith('chromium', browserPath !== null, 'the connection of the page', () 
         const runId = await start('day');
         const page = await open(`/runs/${runId}`, {}, withClock);
         await page.locator('.run-header').getByText('Succeeded after').waitFor();
-        expect((await fetch(`${daemon.url}/api/v2/runs/${runId}`, { method: 'DELETE' })).status).toBe(204);
+        // The process of the run may not have exited yet.
+        const remove = () => fetch(`${daemon.url}/api/v2/runs/${runId}`, { method: 'DELETE' });
+        await expect.poll(async () => (await remove()).status).toBe(204);
         const isRefused = (response: Response) => response.url().includes('/events') && response.status() === 404;
         const refused = page.waitForResponse(isRefused);
         await hide(page);

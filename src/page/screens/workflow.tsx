@@ -135,7 +135,9 @@ function ChangeMenu(props: Omit<ChangeProps, 'onClose'>) {
         label={`More for ${name}`}
         items={[
           ...(hasSchedule(schedule) ? [{ text: 'Suspend until', act: choose('suspend') }] : []),
-          ...(isBroken(props.workflow) ? [] : [{ text: 'Backfill', act: choose('backfill') }]),
+          ...(schedule.start.length > 0 && !isBroken(props.workflow)
+            ? [{ text: 'Backfill', act: choose('backfill') }]
+            : []),
           { text: 'Rename or move', act: choose('rename') },
           { text: 'Copy', act: choose('copy') },
           { text: 'Delete', act: choose('delete') },
