@@ -42,7 +42,8 @@ const limits: Figures = {
   // And what sends mails and notifications of runs on Temporal, on workers.
   // And src/engine/temporal/workflow/lock-requests.ts: locks of runs on Temporal.
   // And src/server/v2/runs/artifact-routes.ts.
-  files: 670,
+  // And the artifacts of a run on the page.
+  files: 671,
   // And outputs that are too large for the messages of Temporal.
   // And src/daemon/backfills.ts: backfills that a daemon carries out.
   // And what a file needs of an engine.
@@ -56,7 +57,8 @@ const limits: Figures = {
   // And locks of runs on Temporal.
   // And the routes of artifacts, and their list in the report.
   // And the slots of short work, which wf workers leaves out.
-  lines: 96_571,
+  // And the artifacts of a run on the page.
+  lines: 96_720,
   // Merged modules import what their parts imported: there are fewer imports, but even fewer files.
   // Locks connect the store, the engine and the checks.
   // And what steps need of their workers, and the parts of wf serve that meet in daemon-app.ts.

@@ -11,6 +11,9 @@ export const to = {
   run: (id: string) => `runs/${encodeURIComponent(id)}`,
   runOfStep: (id: string, step: string, item?: string) =>
     `runs/${encodeURIComponent(id)}?${new URLSearchParams(item === undefined ? { step } : { step, item })}`,
+  artifact: (id: string, step: string, path: string) =>
+    `api/v2/runs/${encodeURIComponent(id)}/artifacts/${encodeURIComponent(step)}/${encodeURIComponent(path)}`,
+  archive: (id: string) => `api/v2/runs/${encodeURIComponent(id)}/artifacts?archive=tar.gz`,
   runsOf: (workflow: string) => `runs?${new URLSearchParams({ workflow })}`,
   workflow: (id: string) => `w/${encodeURIComponent(id)}`,
   edit: (id: string) => `w/${encodeURIComponent(id)}?tab=spec&edit=1`,

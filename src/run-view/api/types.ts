@@ -22,6 +22,7 @@ export type DaemonConfig = Schemas['DaemonConfig'];
 export type DaemonInfo = Schemas['DaemonInfo'];
 export type DaemonSchedule = Schemas['DaemonSchedule'];
 export type Activity = Schemas['Activity'];
+export type Artifact = Schemas['Artifact'];
 export type Backfill = Schemas['Backfill'];
 export type RunQueue = Schemas['RunQueue'];
 export type Lock = Schemas['Lock'];

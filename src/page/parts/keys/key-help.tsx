@@ -18,6 +18,7 @@ const keys = [
   ['1 … 3', 'graph, timeline, steps'],
   ['4 … 6', 'logs, details, source of the step'],
   ['7', 'comparison with the last run'],
+  ['8', 'files that the steps have kept'],
   ['[, ]', 'previous and next attempt'],
   ['f', 'follow a log'],
   ['c', 'copy a log, or the selected lines'],

@@ -13,6 +13,7 @@ import { Tabs } from '../../parts/controls.tsx';
 import { onDemand, useQuery } from '../../parts/screen.tsx';
 import { hrefOfStep } from './run-address.ts';
 
+const RunArtifacts = onDemand(() => import('./run-artifacts.tsx').then((part) => part.RunArtifacts));
 const RunComparison = onDemand(() => import('./run-comparison.tsx').then((part) => part.RunComparison));
 const StepRows = onDemand(() => import('./run-steps.tsx').then((part) => part.StepRows));
 const RunTimeline = onDemand(() => import('./run-timeline.tsx').then((part) => part.RunTimeline));
@@ -24,7 +25,9 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
   const [query, change] = useQuery();
   const graph = run.view.value?.graph ?? null;
   const names =
-    graph === null ? (['Steps', 'Timeline', 'Compare'] as const) : (['Graph', 'Timeline', 'Steps', 'Compare'] as const);
+    graph === null
+      ? (['Steps', 'Timeline', 'Compare', 'Artifacts'] as const)
+      : (['Graph', 'Timeline', 'Steps', 'Compare', 'Artifacts'] as const);
   const view = names.find((name) => name.toLowerCase() === query['view']) ?? names[0];
   const handlers = run.handlers.value;
   const before = useResource(() => readEarlier(head), [head.runId]).value?.chosen ?? null;
@@ -53,7 +56,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
       <Tabs
         names={names}
         current={view}
-        keys={['1', '2', '3', '7']}
+        keys={['1', '2', '3', '7', '8']}
         onChoose={(name) => change({ view: name === names[0] ? '' : name.toLowerCase() })}
       />
       {view === 'Graph' && drawing}
@@ -67,6 +70,7 @@ export function RunPanels({ run, head, steps, selected }: PanelProps) {
       )}
       {view === 'Steps' && <StepRows steps={steps} selected={selectedName} earlier={earlier} unfolding={unfolding} />}
       {view === 'Compare' && <RunComparison head={head} steps={steps} />}
+      {view === 'Artifacts' && <RunArtifacts head={head} steps={steps} />}
       {view === 'Timeline' && (
         <RunTimeline
           run={run}
