@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import type { KeptFile, Outcome } from '#core/run/run.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { type ArtifactRule, MAX_ARTIFACT_BYTES, MAX_ARTIFACTS } from '#core/workflow.ts';
-import { errorCode, isMissing, systemProblem, tryOr } from '#system/errors.ts';
+import { errorCode, systemProblem, tryOr } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import { FileCopier } from '#system/trees/copy-file.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
@@ -139,7 +139,7 @@ class Collection {
   }
 
   async #walk(path: string, patterns: readonly FilePattern[], file: (path: string, fd: number) => Promise<unknown>) {
-    const root = openIfThere(path);
+    const root = OpenDirectory.openIfThere(path);
     if (root === null) return;
     const unopened = (found: string, why: Unopened) => this.#lose(found, why);
     try {
@@ -267,13 +267,4 @@ function list(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_SHOWN).map((path) => JSON.stringify(path));
   const more = paths.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function openIfThere(path: string): OpenDirectory | null {
-  try {
-    return OpenDirectory.open(path);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }

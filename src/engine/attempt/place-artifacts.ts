@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expandText } from '#core/words/interpolate.ts';
-import { isMissing, systemProblem, WfError } from '#system/errors.ts';
+import { systemProblem, WfError } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
 import { FileCopier, makeDirectoriesBelow } from '#system/trees/copy-file.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
@@ -40,7 +40,7 @@ type Tools = { readonly copier: FileCopier; readonly cwd: string; readonly conte
 
 async function placeTree({ from, directory, target }: Tree, tools: Tools): Promise<string | null> {
   const { signal, warn } = tools.context;
-  const root = directory === null ? null : openIfThere(directory);
+  const root = directory === null ? null : OpenDirectory.openIfThere(directory);
   if (root === null) {
     warn(`"${from}" has kept no artifacts`);
     return null;
@@ -78,14 +78,5 @@ async function placeFile(source: number, path: string, { copier, cwd, context: {
     if (copied !== null) renameSync(staged, join(directory, names.at(-1) ?? ''));
   } finally {
     removeFile(staged);
-  }
-}
-
-function openIfThere(path: string): OpenDirectory | null {
-  try {
-    return OpenDirectory.open(path);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
   }
 }

@@ -250,7 +250,7 @@ function placeComments(text: string, lines: readonly Line[]): string {
   return joined(text, rest, text.length);
 }
 
-/** Adds a comment to the entry on whose line it is; false if there is none. */
+/** Adds a comment to the entry of its line; returns false if the line has no entry. */
 function isBeside(text: string, { start, value }: Line, comment: Comment): boolean {
   const isOfLine = !text.slice(start, comment.start).includes('\n');
   const isList = !yamlPackage().isScalar(value) && value.flow !== true;

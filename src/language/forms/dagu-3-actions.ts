@@ -8,7 +8,7 @@ import type { Surroundings } from './foreach.ts';
 import { entry, type Field, Fields, jsonOf, list, map, type Report, scalar, textIn } from './form-nodes.ts';
 
 /** A step that runs only if a router chooses it. */
-type Route = { readonly at: Node; readonly router: string; readonly value: Node; readonly pattern: Node };
+export type Route = { readonly at: Node; readonly router: string; readonly value: Node; readonly pattern: Node };
 
 /** What the steps of a document have in common while they are read. */
 export type Reading = {
@@ -36,7 +36,7 @@ export type ActionStep = {
 };
 
 /** The settings of an action, which are taken one by one. */
-type Settings = {
+export type Settings = {
   readonly action: string;
   /** The value of `action`. */
   readonly at: Node;
@@ -270,65 +270,9 @@ export function unsupported(name: string): string | null {
   return null;
 }
 
-/** What an action takes under `with`. */
-export type ActionSettings = {
-  /** Its own settings, in snake case. */
-  readonly names: readonly string[];
-  readonly required: readonly string[];
-  /** Those that are true or false. */
-  readonly flags: readonly string[];
-  /** The definitions in the schema of workflow files of which it takes the settings too, such as `executor-http`. */
-  readonly others: readonly string[];
-};
-
-/** Records which settings an action asks for; each is given as a text, but those that are `missing`. */
-class Probe extends Fields {
-  readonly asked = new Map<string, Field>();
-  readonly #missing: (name: string) => boolean;
-
-  constructor(missing: (name: string) => boolean) {
-    super([]);
-    this.#missing = missing;
-  }
-
-  override get(name: string): Field | null {
-    const field = this.asked.get(name) ?? { key: scalar(name, NOWHERE), value: scalar('0', NOWHERE) };
-    this.asked.set(name, field);
-    return this.#missing(name) ? null : field;
-  }
-}
-
-const NOWHERE = { start: 0, end: 0 };
-
-/** The settings of an action of `actionNames`, from what its reader asks for. */
-export function settingsOf(action: string): ActionSettings {
-  const look = (missing: (name: string) => boolean) => {
-    const given = new Probe(missing);
-    const problems: { readonly code: string; readonly at: Node }[] = [];
-    const report: Report = (code, at) => problems.push({ code, at });
-    const [at, step] = [
-      scalar(action, NOWHERE),
-      new Fields([entry('id', scalar('id', NOWHERE), scalar('a', NOWHERE))]),
-    ];
-    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>(), writers: new Map() };
-    const entries = actions[action]?.({ action, at, key: at, given, step, reading }) ?? [];
-    return { asked: given.asked, problems, entries: new Fields(entries) };
-  };
-  const [none, all] = [look(() => true), look(() => false)];
-  const names = [...new Set([...none.asked.keys(), ...all.asked.keys()])];
-  const isNeeded = (name: string) =>
-    look((other) => other === name).problems.some(({ code }) => code === 'missing-key');
-  const isFlag = (name: string) =>
-    all.problems.some(({ code, at }) => code === 'wrong-type' && at === all.asked.get(name)?.value);
-  const executor = none.entries.get('executor')?.value;
-  const type = executor?.kind === 'map' ? textIn(new Fields(executor.entries).get('type')?.value) : null;
-  const isContainer = none.entries.get('container') !== null;
-  return {
-    names: isContainer ? [...names, 'container_name', 'pull'] : names,
-    required: names.filter(isNeeded),
-    flags: names.filter(isFlag),
-    others: isContainer ? ['container', 'executor-docker'] : type === null ? [] : [`executor-${type}`],
-  };
+/** The entries for an action of `actionNames` with these settings; none for any other. */
+export function entriesOf(settings: Settings): readonly MapEntry[] {
+  return actions[settings.action]?.(settings) ?? [];
 }
 
 /** The entries of a step for its action. Settings that the action has not are reported. */
@@ -337,7 +281,7 @@ export function stepOfAction({ name, at, step, settings }: ActionStep, reading: 
   const key = settings?.key ?? at;
   if (settings !== null && settings.value.kind !== 'map')
     reading.report('wrong-type', settings.value, '"with" must be a map');
-  const entries = actions[name]?.({ action: name, at, key, given, step, reading }) ?? [];
+  const entries = entriesOf({ action: name, at, key, given, step, reading });
   for (const left of given.rest) {
     const label = `"${textIn(left.key)}" in the "with" of "${name}"`;
     reading.report('not-supported', left.key ?? at, `${label} is not supported`, { label: 'not supported' });

@@ -1,4 +1,5 @@
-import { type ActionSettings, actionNames, settingsOf } from '../forms/dagu-3-actions.ts';
+import { type ActionSettings, settingsOf } from '../forms/action-settings.ts';
+import { actionNames } from '../forms/dagu-3-actions.ts';
 import { editorSchema } from './editor-schema.ts';
 import { documentedSchema } from './schema-doc.ts';
 import type { Schema } from './schema-type.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { errorCode } from '../errors.ts';
+import { errorCode, isMissing } from '../errors.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 const DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
@@ -29,6 +29,16 @@ export class OpenDirectory {
   static open(path: string, usesDescriptors = existsSync('/proc/self/fd')): OpenDirectory {
     const fd = openSync(path, O_RDONLY | O_DIRECTORY);
     return new OpenDirectory({ fd, path: realpathSync(path), parent: null, usesDescriptors });
+  }
+
+  /** The same; null if there is none. */
+  static openIfThere(path: string): OpenDirectory | null {
+    try {
+      return OpenDirectory.open(path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
   }
 
   private constructor(opened: { fd: number; path: string; parent: OpenDirectory | null; usesDescriptors: boolean }) {
