@@ -1,26 +1,22 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { given } from '#core/data/collections.ts';
-import { failed } from '#core/run/outcome.ts';
-import type { Outcome, Outputs, RunInput } from '#core/run/run.ts';
+import type { RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
-import { selectedLabels, selectingSteps } from '#core/selectors.ts';
-import { PathProblem } from '#core/words/json-path.ts';
-import type { Lock, Step, Workflow } from '#core/workflow.ts';
+import type { Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
 import type { EndSignal } from '#processes/end-signal.ts';
-import type { LogStore, LogStream } from '#store/logs.ts';
-import { messageOf, WfError } from '#system/errors.ts';
+import type { LogStore } from '#store/logs.ts';
+import { messageOf } from '#system/errors.ts';
 import type { AttemptHost } from '../../attempt/attempt-context.ts';
 import { Background } from '../../attempt/background.ts';
 import { MadeAttempts } from '../../attempt/made-attempts.ts';
-import { namedLocks } from '../../attempt/run-locks.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
 import { StepRunner } from '../../attempt/step-runner.ts';
 import { childLine, graceOf, knownWorkflow } from '../../driver/child-run.ts';
-import { type AttemptReport, attemptEnd, notStarted } from '../../driver/step-task.ts';
+import { attemptEnd, notStarted } from '../../driver/step-task.ts';
 import type { BackgroundProcesses, RunRequest } from '../../engine.ts';
 import {
   type AttemptEndReport,
@@ -32,13 +28,14 @@ import {
   type CleanUpOrder,
   type EngineRun,
   type EngineWarning,
-  type LogEnd,
   lostOutcome,
   type PrepareReport,
 } from '../protocol.ts';
+import { AttemptLogs, wasKilled, withoutLarge } from './attempt-report.ts';
 import { type ChildSearch, findChild, taskAfterChild } from './child-search.ts';
 import { type GuardReports, noteSpared } from './guard.ts';
 import type { LogShipper } from './log-shipper.ts';
+import { namesOfRun } from './run-names.ts';
 
 /** What a worker makes attempts with. */
 export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> &
@@ -85,13 +82,11 @@ export class WorkerRun {
   readonly #host: WorkerHost;
   readonly #directory: string;
   readonly #guard: GuardReports;
-  /** Null: this worker has no log store. */
-  readonly #shipper: LogShipper | null;
-  readonly #workflow: string;
   readonly #graceMs: number;
   readonly #known = new LearnedSecrets();
   readonly #secrets: RunSecrets;
   readonly #logs: LogStore;
+  readonly #attemptLogs: AttemptLogs;
   readonly #background: Background;
   readonly #running: RunningAttempts;
   readonly #runner: StepRunner;
@@ -107,8 +102,6 @@ export class WorkerRun {
   readonly #spared = new Set<string>();
   #warnings: EngineWarning[] = [];
   #isReady = false;
-  /** A log is longer than its end in the report: the files stay. */
-  #hasCutLogs = false;
 
   constructor(
     { request, secrets = [] }: EngineRun,
@@ -129,9 +122,6 @@ export class WorkerRun {
     this.#host = host;
     this.#directory = directory;
     this.#guard = own.guard;
-    this.#shipper = own.shipper;
-    this.#workflow = request.workflow.name;
-    this.#shipper?.enter(directory);
     const [logs, work] = [join(directory, 'logs'), join(directory, 'work')];
     for (const path of [logs, work, this.#scratch]) mkdirSync(path, { recursive: true, mode: 0o700 });
     const mine = { ...request, workflow: { ...request.workflow, dir: work } };
@@ -140,11 +130,15 @@ export class WorkerRun {
     for (const secret of secrets) this.#known.add(secret);
     this.#secrets = new RunSecrets(mine, processEnv, this.#known);
     this.#logs = host.openLogs(logs, mine.workflow);
+    const { name: workflow } = request.workflow;
+    const { worker, shipper } = own;
+    const keep = (warning: EngineWarning) => void this.#warnings.push(warning);
+    this.#attemptLogs = new AttemptLogs({ runId, workflow, worker, directory, logs: this.#logs, shipper, warn: keep });
     const mark = { runId, logs };
     this.#background = new Background(host.background, mark);
     this.#guard.enter(mark);
     this.#running = new RunningAttempts(host.clock, this.#graceMs);
-    const warn = (step: string | null, message: string) => void this.#warnings.push({ step, message });
+    const warn = (step: string | null, message: string) => keep({ step, message });
     const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => this.#runWorkflow(asked, attempt);
     this.#runner = new StepRunner({ ...host, processEnv, runWorkflow }, mine, {
       files: { path: null, logs: this.#logs, scratch: () => this.#scratch },
@@ -174,46 +168,10 @@ export class WorkerRun {
     this.#isReady = true;
     const { evaluated } = this.#runner;
     if (evaluated === null) return { ...this.#findings(), prepared, evaluated };
-    const selected: ReturnType<typeof selectedLabels> | Record<string, never> =
-      selectingSteps(this.#definition).length === 0 ? {} : this.#selectLabels();
-    const named = this.#nameLocks();
-    if ('problem' in selected && selected.problem !== undefined)
-      return { ...this.#findings(), prepared: { problem: selected.problem }, evaluated: null };
-    if ('problem' in named) return { ...this.#findings(), prepared: named, evaluated: null };
-    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...selected, ...named } };
-  }
-
-  /** The locks of the run, with the values of the variables in their names. */
-  #nameLocks(): { readonly locks?: readonly Lock[] } | { readonly problem: string } {
-    const { locks } = this.#definition;
-    if (locks === undefined) return {};
     const scope = this.#runner.scope(() => undefined);
-    try {
-      return { locks: namedLocks(locks, scope, (text) => this.#secrets.shared.mask(text) !== text) };
-    } catch (error) {
-      if (!(error instanceof WfError)) throw error;
-      return { problem: error.message };
-    }
-  }
-
-  /** The labels are names of task queues, which the engine does not encrypt. */
-  #selectLabels(): ReturnType<typeof selectedLabels> {
-    try {
-      const selected = selectedLabels(
-        this.#definition,
-        this.#runner.scope(() => undefined),
-      );
-      const hidden = Object.entries('labels' in selected ? selected.labels : {}).find(([, text]) => {
-        return this.#secrets.shared.mask(text) !== text;
-      });
-      if (hidden === undefined) return selected;
-      return {
-        problem: `workerSelector of step "${hidden[0]}" contains a secret: the engine shows labels to everyone`,
-      };
-    } catch (error) {
-      if (!(error instanceof PathProblem)) throw error;
-      return { problem: `workerSelector: ${error.message}` };
-    }
+    const named = namesOfRun(this.#definition, scope, (text) => this.#secrets.shared.mask(text) !== text);
+    if ('problem' in named) return { ...this.#findings(), prepared: named, evaluated: null };
+    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...named } };
   }
 
   /**
@@ -265,7 +223,7 @@ export class WorkerRun {
     const hasLogs = mayBegin && step.fanOut === undefined;
     // Before its child run, an attempt writes nothing; the rest may be made by another worker.
     const waitsForChild = step.executor.type === 'workflow' && child === undefined;
-    if (hasLogs && !waitsForChild) this.#ship(step, number);
+    if (hasLogs && !waitsForChild) this.#attemptLogs.ship(step, number);
     const made =
       mayBegin && !signals.signal.aborted
         ? await this.#made.run(task, { signals, flush: null, slot: null })
@@ -287,33 +245,10 @@ export class WorkerRun {
       const outcome = lostOutcome(`the worker "${this.#worker}" did not reach the engine`);
       inputs.splice(-1, 1, attemptEnd({ outcome, facts: {} }, { at: clock.now(), ...own }));
     }
-    const logs = hasLogs ? await this.#logEnds(name, number, logBytes) : [];
-    if (hasLogs && waitsForChild) this.#ship(step, number);
-    if (hasLogs) this.#endShipping(step, number, logs);
-    return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#shipper?.url }) };
-  }
-
-  /** Sends the logs of an attempt from now on. */
-  #ship(step: Step, attempt: number): void {
-    const [runId, workflow] = [this.#runId, this.#workflow];
-    for (const { stream, path } of this.#logsOf(step, attempt)) {
-      this.#shipper?.begin({ runId, workflow, step: step.name, attempt, stream, file: basename(path) }, path);
-    }
-  }
-
-  #endShipping(step: Step, attempt: number, ends: readonly LogEnd[]): void {
-    for (const { stream, path } of this.#logsOf(step, attempt)) {
-      const size = ends.find((end) => end.stream === stream)?.size;
-      this.#shipper?.end(path, size ?? statSync(path, { throwIfNoEntry: false })?.size ?? 0);
-    }
-  }
-
-  #logsOf(
-    { name, logOutput }: Step,
-    attempt: number,
-  ): readonly { readonly stream: LogStream; readonly path: string }[] {
-    const streams = logOutput === 'separate' ? (['stdout', 'stderr'] as const) : (['output'] as const);
-    return streams.map((stream) => ({ stream, path: this.#logs.file(name, attempt, stream).path ?? '' }));
+    const logs = hasLogs ? await this.#attemptLogs.ends(step, number, logBytes) : [];
+    if (hasLogs && waitsForChild) this.#attemptLogs.ship(step, number);
+    if (hasLogs) this.#attemptLogs.endShipping(step, number, logs);
+    return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#attemptLogs.store }) };
   }
 
   /** The workflow starts the child run, so that it holds no slot of a worker; then the attempt is made to its end. */
@@ -338,10 +273,11 @@ export class WorkerRun {
     for (const message of await this.#runner.shared.close(force)) this.#warnings.push({ step: null, message });
     this.#runner.close();
     this.#guard.leave(this.#runId);
-    const staysFor = this.#hasCutLogs || this.#shipper !== null;
-    const removed = staysFor ? ['work', 'scratch'].map((name) => join(this.#directory, name)) : [this.#directory];
+    const removed = this.#attemptLogs.areKept
+      ? ['work', 'scratch'].map((name) => join(this.#directory, name))
+      : [this.#directory];
     for (const path of removed) this.#remove(path);
-    await this.#shipper?.leave(this.#directory);
+    await this.#attemptLogs.leave();
     return this.#takeWarnings();
   }
 
@@ -373,52 +309,4 @@ export class WorkerRun {
   #takeWarnings(): readonly EngineWarning[] {
     return this.#warnings.splice(0);
   }
-
-  /** A log that the step has replaced, or that cannot be read, costs only the log. */
-  async #logEnds(step: string, attempt: number, most: number): Promise<readonly LogEnd[]> {
-    try {
-      const ends: LogEnd[] = [];
-      for (const stream of await this.#logs.streams(step, attempt)) {
-        const file = this.#logs.file(step, attempt, stream);
-        const size = await file.size();
-        const parts: Uint8Array[] = [];
-        for await (const part of file.read(Math.max(0, size - most), size)) parts.push(Buffer.from(part));
-        ends.push({ stream, size, end: Buffer.concat(parts).toString('base64') });
-        if (size > most && this.#shipper === null) this.#tellOfCut(step, file.path ?? '');
-      }
-      return ends;
-    } catch (error) {
-      if (!(error instanceof WfError)) throw error;
-      this.#warnings.push({ step, message: error.message });
-      return [];
-    }
-  }
-
-  #tellOfCut(step: string, path: string): void {
-    this.#hasCutLogs = true;
-    this.#warnings.push({ step, message: `its log is cut: the whole log is ${path} on the worker "${this.#worker}"` });
-  }
-}
-
-/** What the outputs of an attempt, and the variables of a run, may have: a message of Temporal has at most 2 MB. */
-const OUTPUT_BYTES = { attempt: 256 * 1024, run: 1024 * 1024 };
-
-/** The outcome, or a failure if its outputs would make messages of the run too large: Temporal refuses them, and the run would wait. */
-function withoutLarge(outcome: Outcome, others: Outputs): Outcome {
-  if (!('outputs' in outcome)) return outcome;
-  const bytesOf = (outputs: Outputs) =>
-    Object.entries(outputs).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
-  const own = bytesOf(outcome.outputs);
-  const all = bytesOf({ ...others, ...outcome.outputs });
-  if (own <= OUTPUT_BYTES.attempt && all <= OUTPUT_BYTES.run) return outcome;
-  const what =
-    own > OUTPUT_BYTES.attempt
-      ? `its outputs have ${own} bytes: on an engine, an attempt can have ${OUTPUT_BYTES.attempt}`
-      : `with its outputs, those of the run have ${all} bytes: on an engine, a run can have ${OUTPUT_BYTES.run}`;
-  return failed(`${what}; pass a file by a place that all machines have`);
-}
-
-/** Whether a signal ended it, which may be that of the guard. */
-function wasKilled({ outcome }: Pick<AttemptReport, 'outcome'>): boolean {
-  return 'signal' in outcome && outcome.signal === 'SIGKILL';
 }
