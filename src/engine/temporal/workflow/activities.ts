@@ -10,7 +10,15 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Clock } from '#system/clock.ts';
-import { DEFAULT_QUEUE, NO_SLOT, UNREADABLE } from '../protocol.ts';
+import {
+  type CleanUpOrder,
+  DEFAULT_QUEUE,
+  type EngineWarning,
+  NAMES,
+  NO_SLOT,
+  ownQueue,
+  UNREADABLE,
+} from '../protocol.ts';
 
 /** No limit of Temporal ends an attempt: steps have their own. */
 const UNLIMITED = '87600 hours';
@@ -67,6 +75,23 @@ export function scheduleWork<T>(
     heartbeatTimeout: lostAfterMs,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { maximumAttempts: attempts, initialInterval: 1000, maximumInterval: 10_000 },
+  });
+}
+
+/** How long the end of a run waits for a worker to end what its steps left behind. */
+const CLEAN_UP_PATIENCE = '30 seconds';
+
+/** Ends what steps of a run left behind on a worker; one that does not answer has its guard. Returns warnings. */
+export function cleanUp(worker: string, order: CleanUpOrder): Promise<readonly EngineWarning[]> {
+  return scheduleActivity<readonly EngineWarning[]>(NAMES.cleanUp, [order], {
+    activityId: `${NAMES.cleanUp}#${worker}`,
+    taskQueue: ownQueue(worker),
+    scheduleToCloseTimeout: CLEAN_UP_PATIENCE,
+    retry: { maximumAttempts: 1 },
+  }).catch((error: unknown) => {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const message = `the worker "${worker}" did not say whether all processes of the run have ended`;
+    return [{ step: null, message }];
   });
 }
 
