@@ -82,7 +82,7 @@ export class AttemptLogs {
     }
   }
 
-  /** The run is over: the log store gets what it lacks, and the files are removed when it has all. */
+  /** After the end of the run: the log store gets what it lacks, and the files are removed when it has all. */
   async leave(): Promise<void> {
     await this.#own.shipper?.leave(this.#own.directory);
   }
