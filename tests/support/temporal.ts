@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { connectClient } from '#engine/temporal/connection.ts';
 import { isInstalled } from './require.ts';
-import { type RunningWf, startWf } from './wf.ts';
+import { type Ended, type RunningWf, startWf, wf } from './wf.ts';
 
 /** The program of the Temporal server; null if there is none. */
 const program = process.env['WF_TEMPORAL'] ?? (isInstalled('temporal') ? 'temporal' : null);
@@ -97,12 +100,85 @@ export async function startTemporal(
   };
 }
 
+/** A server for the tests of a group, with its workers. */
+export type TemporalWorld = {
+  /** Of the server, and of all places. */
+  readonly directory: string;
+  /** Throws before the first test. */
+  readonly server: TemporalServer;
+  /** A directory with files, as if on a machine of its own. */
+  readonly place: (files: Readonly<Record<string, string>>, env?: Readonly<Record<string, string>>) => TemporalPlace;
+};
+
+/** A directory, and `wf` in it with a home of its own. */
+export type TemporalPlace = {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly call: (...args: readonly string[]) => Promise<Ended>;
+  /** Killed after the test, with its errors beside its output. */
+  readonly start: (...args: readonly string[]) => RunningWf;
+};
+
+/** Starts a server before the tests of a group, with workers as `begin` does, and ends them with all that is left of it. */
+export function temporalWorld(begin: (server: TemporalServer) => Promise<unknown>): TemporalWorld {
+  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
+  const started: RunningWf[] = [];
+  let server: TemporalServer | null = null;
+  const begun = () => {
+    if (server === null) throw new Error('the server starts before the first test');
+    return server;
+  };
+  beforeAll(async () => {
+    server = await startTemporal(directory);
+    await begin(server);
+  }, 120_000);
+  afterEach(async () => {
+    for (const run of started) run.kill('SIGKILL');
+    await Promise.all(started.splice(0).map(({ ended }) => ended));
+  });
+  afterAll(async () => {
+    await server?.close();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+  });
+  return {
+    directory,
+    get server() {
+      return begun();
+    },
+    place: (files, more = {}) => {
+      const cwd = mkdtempSync(join(directory, 'run-'));
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+      const env = { HOME: cwd, WF_HOME: join(cwd, 'home'), ...more };
+      return {
+        cwd,
+        env,
+        call: (...args) => wf(args, { cwd, env }),
+        start: (...args) => {
+          const run = startWf(args, { cwd, env, mergesErrors: true });
+          started.push(run);
+          return run;
+        },
+      };
+    },
+  };
+}
+
+/** Settings of a connection to a server of the tests. */
+function settingsOf(url: string): Parameters<typeof connectClient>[0] {
+  return { url, address: url.replace('temporal://', ''), namespace: 'default', keyFile: null, env: {} };
+}
+
+/** A client of a server, which the caller closes. */
+export async function clientOf({ url }: Pick<TemporalServer, 'url'>): Promise<Client> {
+  const { connection, dataConverter } = await connectClient(settingsOf(url));
+  return new Client({ connection, dataConverter });
+}
+
 /** It listens before it can serve. */
 async function answering(url: string): Promise<void> {
-  const settings = { url, address: url.replace('temporal://', ''), namespace: 'default', keyFile: null, env: {} };
   for (let tries = 0; ; tries += 1) {
     try {
-      const { connection } = await connectClient(settings);
+      const { connection } = await connectClient(settingsOf(url));
       return await connection.close();
     } catch (error) {
       if (tries === 60) throw error;

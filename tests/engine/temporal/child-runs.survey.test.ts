@@ -1,11 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { playLocally, playOnEngine, type Scenario } from '../../support/loopback/both-hosts.ts';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type Ended, type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, type StartedWorker, temporalWorld } from '../../support/temporal.ts';
 
 const leaf = `
 params: "WHO=nobody COUNT=1"
@@ -91,26 +89,13 @@ handlerOn: {cancel: {command: echo cleaned}}
 };
 
 describeWith('temporal', hasTemporal, 'child runs on Temporal', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
   let worker: StartedWorker;
-  const begun: RunningWf[] = [];
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
+  const world = temporalWorld(async (server) => {
     worker = await server.worker('one', { args: ['--slots', '1'] });
-  });
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it.each(Object.entries(scenarios))('go as they go here: %s', async (_, files) => {
-    expect(await playOnEngine({ files }, server.url)).toEqual(await playLocally({ files }));
+    expect(await playOnEngine({ files }, world.server.url)).toEqual(await playLocally({ files }));
   });
 
   it('stop with the run that runs them, and their handlers run', async () => {
@@ -143,11 +128,11 @@ describeWith('temporal', hasTemporal, 'child runs on Temporal', () => {
       'middle.yaml': 'steps: [{name: below, run: low}]',
       'low.yaml': `
 steps: [{name: first, command: echo once, output: A}, {name: second, script: 'test -e $FLAG', depends: first}]
-env: [{FLAG: ${join(directory, 'flag')}}]
+env: [{FLAG: ${join(world.directory, 'flag')}}]
 `,
     });
     await start().ended;
-    writeFileSync(join(directory, 'flag'), '');
+    writeFileSync(join(world.directory, 'flag'), '');
     const { stdout } = await call('retry', '@latest', '--reporter', 'plain');
     expect(stdout).toContain('[child > below > first] KEPT');
     expect(await runs()).toEqual({
@@ -160,16 +145,11 @@ env: [{FLAG: ${join(directory, 'flag')}}]
 
   it('are copied with a run that no process here follows', async () => {
     const { cwd, call, runs } = place({ ...slow, 'slow.yaml': leaf });
-    const id = (await call('run', 'workflow.yaml', '--engine', server.url, '--detach')).stdout.trim();
+    const id = (await call('run', 'workflow.yaml', '--engine', world.server.url, '--detach')).stdout.trim();
     await expect.poll(async () => (await call('status', id)).stdout, { timeout: 20_000 }).toContain('SUCCEEDED');
     expect(await runs()).toEqual({ middle: ['succeeded'], slow: ['succeeded'], workflow: ['succeeded'] });
     const other = join(cwd, 'other');
-    const daemon = startWf(['serve', '--engine', server.url, '--port', '0'], {
-      cwd,
-      env: { HOME: cwd, WF_HOME: other },
-      mergesErrors: true,
-    });
-    begun.push(daemon);
+    world.place({}, { WF_HOME: other }).start('serve', '--engine', world.server.url, '--port', '0');
     const journals = (home: string) =>
       Object.fromEntries(
         idsIn(join(cwd, 'home')).map((run) => [run, tryRead(join(home, 'runs', run, 'journal.jsonl'))]),
@@ -213,7 +193,7 @@ steps: [{name: child, run: shows, params: SHOWN=$TOKEN}]
 
   // Last, since the server gives orders to a dead worker for a while.
   it('continue when the worker is killed that made the attempt of their step', { timeout: 180_000 }, async () => {
-    const gate = join(directory, 'gate-of-kill');
+    const gate = join(world.directory, 'gate-of-kill');
     const { start, runs } = place({
       'workflow.yaml': 'steps: [{name: child, run: waits}, {name: after, command: echo, depends: child}]',
       'waits.yaml': `
@@ -221,12 +201,12 @@ steps:
   - {name: waits, script: 'until test -e ${gate}; do sleep 0.1; done', retryPolicy: {limit: 2, intervalSec: 0}}
 `,
     });
-    const run = start(['--lost-after', '2']);
+    const run = start('--lost-after', '2');
     await run.until('[child > waits] START');
     worker.kill('SIGKILL');
     await worker.ended;
     writeFileSync(gate, '');
-    worker = await server.worker('two', { args: ['--slots', '1'] });
+    worker = await world.server.worker('two', { args: ['--slots', '1'] });
     const { code } = await run.ended;
     expect({ code, runs: await runs() }).toEqual({
       code: 0,
@@ -236,22 +216,15 @@ steps:
 
   /** A directory with workflows, and `wf` in it; the first command names the engine. */
   function place(files: Readonly<Record<string, string>>) {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
-    const options = ['--engine', server.url, '--reporter', 'plain'];
+    const { cwd, call, start } = world.place(files);
+    const options = ['--engine', world.server.url, '--reporter', 'plain'];
     return {
       cwd,
-      call: (...args: readonly string[]): Promise<Ended> => wf(args, { cwd, env }),
-      start: (more: readonly string[] = []): RunningWf => {
-        const args = ['run', 'workflow.yaml', ...options, ...more];
-        const started = startWf(args, { cwd, env, mergesErrors: true });
-        begun.push(started);
-        return started;
-      },
+      call,
+      start: (...more: readonly string[]) => start('run', 'workflow.yaml', ...options, ...more),
       /** The statuses of the stored runs, oldest first, by their workflows. */
       runs: async (): Promise<Readonly<Record<string, readonly string[]>>> => {
-        const { stdout } = await wf(['history', '--any', '--json'], { cwd, env });
+        const { stdout } = await call('history', '--any', '--json');
         const found: Record<string, string[]> = {};
         for (const { workflow, status } of (JSON.parse(stdout) as readonly Summary[]).toReversed())
           found[workflow] = [...(found[workflow] ?? []), status];

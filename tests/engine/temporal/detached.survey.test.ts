@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type Ended, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, startTemporal, temporalWorld } from '../../support/temporal.ts';
 
 const slow = `
 steps:
@@ -24,36 +22,23 @@ steps:
 `;
 
 describeWith('temporal', hasTemporal, 'runs of an engine that no process here copies', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
-    await server.worker('one');
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  const world = temporalWorld((server) => server.worker('one'));
 
   /** A directory with a workflow, and `wf` in it; no command but the first names the engine. */
   function place(text: string) {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), text);
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
-    const call = (...args: readonly string[]): Promise<Ended> => wf(args, { cwd, env });
+    const { cwd, call, start } = world.place({ 'work.yaml': text });
     return {
       cwd,
-      env,
       call,
-      detach: async () => (await call('run', 'work.yaml', '--engine', server.url, '--detach')).stdout.trim(),
+      start,
+      detach: async () => (await call('run', 'work.yaml', '--engine', world.server.url, '--detach')).stdout.trim(),
       until: (id: string, text: string) =>
         expect.poll(async () => (await call('status', id)).stdout, { timeout: 20_000 }).toContain(text),
     };
   }
 
   it('are started without waiting, and read with their logs by who asks', async () => {
-    const gate = join(directory, 'gate');
+    const gate = join(world.directory, 'gate');
     const { call, detach, cwd } = place(slow.replace('sleep 2', `until test -e ${gate}; do sleep 0.1; done`));
     const id = await detach();
     const early = await call('status', id);
@@ -84,9 +69,9 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
   });
 
   it('continue when their "wf run" is killed, and are caught up', async () => {
-    const { cwd, env, call } = place(slow);
-    const options = ['--engine', server.url, '--reporter', 'plain'];
-    const foreground = startWf(['run', 'work.yaml', ...options], { cwd, env, mergesErrors: true });
+    const { call, start } = place(slow);
+    const options = ['--engine', world.server.url, '--reporter', 'plain'];
+    const foreground = start('run', 'work.yaml', ...options);
     await foreground.until('| hello');
     foreground.kill('SIGKILL');
     await foreground.ended;
@@ -125,13 +110,18 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
     const journals = readdirSync(join(cwd, 'home/runs'))
       .filter((name) => /^[0-9a-f]/.test(name))
       .map((name) => readFileSync(join(cwd, 'home/runs', name, 'journal.jsonl'), 'utf8'));
-    expect(journals.map((journal) => journal.includes(`"engine":"${server.url}"`))).toEqual([true, true, true, true]);
+    expect(journals.map((journal) => journal.includes(`"engine":"${world.server.url}"`))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('of past moments are started once for each', async () => {
     const { call } = place('schedule: "0 2 * * *"\nsteps: [{name: a, command: echo $WF_SCHEDULED_DATE}]');
     const fill = (to: string) =>
-      call('backfill', 'work.yaml', '--from', '2026-11-01', '--to', to, '--engine', server.url);
+      call('backfill', 'work.yaml', '--from', '2026-11-01', '--to', to, '--engine', world.server.url);
     expect(await fill('2026-11-03')).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n2 succeeded\n$/) });
     expect(await fill('2026-11-04')).toMatchObject({
       code: 0,
@@ -142,7 +132,7 @@ describeWith('temporal', hasTemporal, 'runs of an engine that no process here co
 
   it('are refused for what the engine does not support, before anything is stored', async () => {
     const { call, cwd } = place('steps: [{name: a, dir: /tmp, command: "true"}]');
-    const { code, stderr } = await call('run', 'work.yaml', '--engine', server.url, '--detach');
+    const { code, stderr } = await call('run', 'work.yaml', '--engine', world.server.url, '--detach');
     expect({ code, isNamed: stderr.includes('"dir" of step "a"') }).toEqual({ code: 2, isNamed: true });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });

@@ -1,49 +1,28 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, temporalWorld } from '../../support/temporal.ts';
 
 describeWith('temporal', hasTemporal, 'labels of workers', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
-  const begun: RunningWf[] = [];
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
+  const world = temporalWorld(async (server) => {
     await server.worker('plain', { args: ['--slots', '8'] });
     await server.worker('gpu', {
       args: ['--slots', '2', '--labels', 'gpu=true,os=linux', '--serve', 'arch=arm64,os=any'],
     });
-  }, 120_000);
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** A directory with a workflow, and the commands there. */
   function place(text: string) {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), text);
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
-    const args = ['run', 'work.yaml', '--engine', server.url, '--reporter', 'plain'];
+    const { cwd, call, start } = world.place({ 'work.yaml': text });
+    const args = ['run', 'work.yaml', '--engine', world.server.url, '--reporter', 'plain'];
     return {
       cwd,
-      call: (...more: readonly string[]) => wf(more, { cwd, env }),
-      run: (...more: readonly string[]) => wf([...args, ...more], { cwd, env }),
-      start: () => {
-        const started = startWf(args, { cwd, env, mergesErrors: true });
-        begun.push(started);
-        return started;
-      },
+      call,
+      run: (...more: readonly string[]) => call(...args, ...more),
+      start: () => start(...args),
       workers: async (): Promise<Record<string, string | undefined>> => {
-        const { stdout } = await wf(['status', '--json', '@latest'], { cwd, env });
+        const { stdout } = await call('status', '--json', '@latest');
         const { steps, handlers } = JSON.parse(stdout);
         type Shown = { readonly name: string; readonly worker?: string; readonly items?: readonly Shown[] };
         const all = ([...steps, ...handlers] as Shown[]).flatMap((step) => step.items ?? [step]);
@@ -80,7 +59,7 @@ handlerOn:
   });
 
   it('share the slots of a worker over all its queues', async () => {
-    const log = join(directory, 'slots.log');
+    const log = join(world.directory, 'slots.log');
     const script = `echo + >> ${log}; sleep 0.3; echo - >> ${log}`;
     const step = (name: string, selector: string) =>
       `  - {name: ${name}, script: '${script}', parallel: [1, 2, 3, 4], workerSelector: {${selector}}}`;
@@ -112,9 +91,9 @@ steps: [{name: a, command: echo, workerSelector: {zone: $TOKEN}}]
 
   it('are listed', async () => {
     const { call } = place('steps: []');
-    const { stdout } = await call('workers', '--engine', server.url);
+    const { stdout } = await call('workers', '--engine', world.server.url);
     expect(stdout).toMatch(/^gpu +gpu=true,os=linux \+arch=arm64,os=any +0\.1\.0 +2 +\d/m);
-    const listed = JSON.parse((await call('workers', '--json', '--engine', server.url)).stdout);
+    const listed = JSON.parse((await call('workers', '--json', '--engine', world.server.url)).stdout);
     expect(listed).toEqual([
       expect.objectContaining({
         name: 'gpu',
@@ -129,7 +108,7 @@ steps: [{name: a, command: echo, workerSelector: {zone: $TOKEN}}]
   it('are read from the command line of a worker, or refused', async () => {
     const { call, cwd } = place('steps: []');
     const refusal = async (...args: readonly string[]) =>
-      (await call('worker', '--engine', server.url, ...args)).stderr;
+      (await call('worker', '--engine', world.server.url, ...args)).stderr;
     expect(await refusal('--labels', 'gpu')).toContain('--labels: "gpu" is not a label: write NAME=VALUE');
     expect(await refusal('--serve', 'a=1,a=2')).toContain('--serve: it has the label "a" twice');
     expect(await refusal('--labels', 'a=1,b=1,c=1,d=1,e=1')).toContain('--labels takes at most 4 labels');
@@ -146,7 +125,7 @@ steps: [{name: first, command: echo}, {name: far, command: echo, workerSelector:
     await started.until(wait);
     expect((await call('status')).stdout).toContain(`warning: ${wait}\n`);
     expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([wait]);
-    await server.worker('eu', { args: ['--labels', 'zone=eu'] });
+    await world.server.worker('eu', { args: ['--labels', 'zone=eu'] });
     expect((await started.ended).code).toBe(0);
     expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([]);
   });

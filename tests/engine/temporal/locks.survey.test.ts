@@ -1,48 +1,26 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, type StartedWorker, startTemporal, temporalWorld } from '../../support/temporal.ts';
 
 describeWith('temporal', hasTemporal, 'locks of runs on Temporal', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
   const workers: StartedWorker[] = [];
-  const begun: RunningWf[] = [];
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
+  const world = temporalWorld(async (server) => {
     for (const name of ['one', 'two']) workers.push(await server.worker(name, { args: ['--slots', '2'] }));
-  });
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** Runs of a workflow, each as if on a machine of its own. `$S`: a directory that all of them have. */
-  function machines(text: string, options: readonly string[] = ['--lost-after', '60'], engine = server.url) {
-    const shared = mkdtempSync(join(directory, 'shared-'));
+  function machines(text: string, options: readonly string[] = ['--lost-after', '60'], engine = world.server.url) {
+    const shared = mkdtempSync(join(world.directory, 'shared-'));
     const log = join(shared, 'log');
-    const place = () => {
-      const cwd = mkdtempSync(join(directory, 'run-'));
-      writeFileSync(join(cwd, 'work.yaml'), text.replaceAll('$S', shared));
-      return { cwd, env: { HOME: cwd, WF_HOME: join(cwd, 'home'), WF_POOLS: 'pair=2' } };
-    };
     return {
       log: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
       finish: (name: number | string) => writeFileSync(join(shared, `go-${name}`), ''),
       start: (number: number) => {
-        const { cwd, env } = place();
+        const { call, start } = world.place({ 'work.yaml': text.replaceAll('$S', shared) }, { WF_POOLS: 'pair=2' });
         const args = ['run', 'work.yaml', '--engine', engine, '--reporter', 'plain', ...options, '--', `${number}`];
-        const started = startWf(args, { cwd, env, mergesErrors: true });
-        begun.push(started);
-        return { ...started, call: (...more: readonly string[]) => wf(more, { cwd, env }) };
+        return { ...start(...args), call };
       },
     };
   }
@@ -161,7 +139,7 @@ steps: [{name: work, locks: kills, ${noted.replace('+$1"', '+$1 $WORKER"')}}]
     const holder = workers.findIndex(({ name }) => log()[0] === `+1 ${name}`);
     const [killed] = workers.splice(holder, 1);
     killed?.kill('SIGKILL');
-    workers.push(await server.worker('three', { args: ['--slots', '2'] }));
+    workers.push(await world.server.worker('three', { args: ['--slots', '2'] }));
     await expect.poll(() => log().length, { timeout: 90_000 }).toBe(2);
     finish(2);
     expect([(await one.ended).code, (await two.ended).code]).toEqual([1, 0]);
@@ -169,7 +147,7 @@ steps: [{name: work, locks: kills, ${noted.replace('+$1"', '+$1 $WORKER"')}}]
   });
 
   it('a run that continues in new executions keeps its lock', { timeout: 180_000 }, async () => {
-    const place = mkdtempSync(join(directory, 'continues-'));
+    const place = mkdtempSync(join(world.directory, 'continues-'));
     const own = await startTemporal(place, { settings: ['limit.historyCount.suggestContinueAsNew=1'] });
     onTestFinished(own.close);
     await own.worker('continues', { args: ['--slots', '4'] });

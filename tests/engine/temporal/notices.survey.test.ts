@@ -1,48 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { httpServer } from '../../support/http-server.ts';
 import { describeWith } from '../../support/require.ts';
 import { smtpServer } from '../../support/smtp-server.ts';
-import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, type StartedWorker, temporalWorld } from '../../support/temporal.ts';
 
 describeWith('temporal', hasTemporal, 'notices of runs on Temporal', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
   const workers: StartedWorker[] = [];
-  const begun: RunningWf[] = [];
+  const world = temporalWorld(async (server) => workers.push(await start('one', server)));
 
-  beforeAll(async () => {
-    server = await startTemporal(directory);
-    workers.push(await start('one'));
-  });
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-
-  function start(name: string): Promise<StartedWorker> {
+  function start(name: string, server = world.server): Promise<StartedWorker> {
     return server.worker(name, { args: ['--slots', '1'], env: { KEY: 's3cret-key' } });
   }
 
   /** A workflow in a home of its own. */
   function place(text: string) {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), text);
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home'), KEY: 's3cret-key' };
-    const engine = ['--engine', server.url, '--lost-after', '3'];
-    const run = (...more: readonly string[]) => {
-      const started = startWf(['run', 'work.yaml', '--reporter', 'plain', ...more], { cwd, env, mergesErrors: true });
-      begun.push(started);
-      return started;
-    };
-    return { cwd, run, engine, call: (...args: readonly string[]) => wf(args, { cwd, env }) };
+    const { cwd, call, start } = world.place({ 'work.yaml': text }, { KEY: 's3cret-key' });
+    const engine = ['--engine', world.server.url, '--lost-after', '3'];
+    const run = (...more: readonly string[]) => start('run', 'work.yaml', '--reporter', 'plain', ...more);
+    return { cwd, run, engine, call };
   }
 
   /** A web and a mail server. */

@@ -1,56 +1,36 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { connectClient } from '#engine/temporal/connection.ts';
+import type { Client } from '@temporalio/client';
+import { expect, it, onTestFinished } from 'vitest';
 import { payloadValue } from '#engine/temporal/history.ts';
 import { payloadCodec } from '#engine/temporal/payloads.ts';
 import { NAMES, type QueueEntry } from '#engine/temporal/protocol.ts';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { clientOf, hasTemporal, type StartedWorker, startTemporal, temporalWorld } from '../../support/temporal.ts';
 
 describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
   let worker: StartedWorker;
-  const begun: RunningWf[] = [];
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
+  const world = temporalWorld(async (server) => {
     worker = await server.worker('one', { args: ['--slots', '10'] });
-  });
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** Runs of one workflow, each as if on a machine of its own; a step writes when it runs, and waits for its file. */
-  function machines(head: string, { options = ['--lost-after', '60'] as readonly string[], engine = server.url } = {}) {
-    const shared = mkdtempSync(join(directory, 'shared-'));
+  function machines(
+    head: string,
+    { options = ['--lost-after', '60'] as readonly string[], engine = world.server.url } = {},
+  ) {
+    const shared = mkdtempSync(join(world.directory, 'shared-'));
     const log = join(shared, 'log');
     const script = `echo "+$1" >> ${log}; until test -e ${shared}/go-$1; do sleep 0.1; done; echo "-$1" >> ${log}`;
     const text = `${head}\nparams: "1"\nsteps: [{name: work, script: '${script}', retryPolicy: {limit: 3, intervalSec: 0}}]\n`;
-    const place = () => {
-      const cwd = mkdtempSync(join(directory, 'run-'));
-      writeFileSync(join(cwd, 'load.yaml'), text);
-      return { cwd, env: { HOME: cwd, WF_HOME: join(cwd, 'home'), WF_QUEUES: 'pair=2' } };
-    };
     return {
       shared,
       log: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
       finish: (number: number | string) => writeFileSync(join(shared, `go-${number}`), ''),
       start: (number: number) => {
-        const { cwd, env } = place();
+        const { call, start } = world.place({ 'load.yaml': text }, { WF_QUEUES: 'pair=2' });
         const args = ['run', 'load.yaml', '--engine', engine, '--reporter', 'plain', ...options, '--', `${number}`];
-        const started = startWf(args, { cwd, env, mergesErrors: true });
-        begun.push(started);
-        return { ...started, call: (...more: readonly string[]) => wf(more, { cwd, env }) };
+        return { ...start(...args), call };
       },
     };
   }
@@ -113,7 +93,7 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
     await two.until('WAIT');
     const three = start(3);
     await three.until('WAIT');
-    const client = await connected();
+    const client = await clientOf(world.server);
     // What `temporal workflow terminate` does: the workflow cannot leave its queue.
     const [first, second] = await openRuns(client);
     for (const id of [second, first]) await client.workflow.getHandle(id ?? '').terminate();
@@ -132,7 +112,7 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
     await two.until('WAIT');
     worker.kill('SIGKILL');
     await worker.ended;
-    worker = await server.worker('two', { args: ['--slots', '10'] });
+    worker = await world.server.worker('two', { args: ['--slots', '10'] });
     await expect.poll(log, { timeout: 20_000 }).toEqual(['+1', '+1']);
     finish(1);
     finish(2);
@@ -142,24 +122,17 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
 
   it('a run that waits for an approval lets the next one start', async () => {
     const { start, finish, log } = machines('queue: asks\nhandlerOn: {init: {command: "true"}}');
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(
-      join(cwd, 'asks.yaml'),
-      'queue: asks\nsteps: [{name: plan, command: echo planned, approval: {prompt: Go?}}]',
-    );
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
-    const asks = startWf(['run', 'asks.yaml', '--engine', server.url, '--reporter', 'plain', '--on-approval', 'wait'], {
-      cwd,
-      env,
-      mergesErrors: true,
+    const held = world.place({
+      'asks.yaml': 'queue: asks\nsteps: [{name: plan, command: echo planned, approval: {prompt: Go?}}]',
     });
-    begun.push(asks);
+    const options = ['--engine', world.server.url, '--reporter', 'plain', '--on-approval', 'wait'];
+    const asks = held.start('run', 'asks.yaml', ...options);
     await asks.until('Go?');
     const next = start(1);
     await expect.poll(log).toEqual(['+1']);
     finish(1);
     expect((await next.ended).code).toBe(0);
-    expect((await wf(['approve', '@latest'], { cwd, env })).code).toBe(0);
+    expect((await held.call('approve', '@latest')).code).toBe(0);
     expect((await asks.ended).code).toBe(0);
   });
 
@@ -169,7 +142,7 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
     await expect.poll(log).toEqual(['+1']);
     const two = start(2);
     await two.until('WAIT');
-    const client = await connected();
+    const client = await clientOf(world.server);
     const queue = client.workflow.getHandle('wf.queue.long');
     const { runId } = await queue.describe();
     // Runs that ended before their messages arrived.
@@ -188,16 +161,15 @@ describeWith('temporal', hasTemporal, 'queues of runs on Temporal', () => {
   it('a run that continues in new executions keeps its slot, and tells its queue each thing once', {
     timeout: 180_000,
   }, async () => {
-    const place = mkdtempSync(join(directory, 'continues-'));
+    const place = mkdtempSync(join(world.directory, 'continues-'));
     // The server suggests it from the first event on, so each run continues after each attempt.
     const own = await startTemporal(place, { settings: ['limit.historyCount.suggestContinueAsNew=1'] });
     onTestFinished(own.close);
     await own.worker('continues', { args: ['--slots', '10'] });
     const { start, finish, log, shared } = machines('queue: moves', { engine: own.url });
     const script = `echo +moves >> ${shared}/log; until test -e ${shared}/go-moves; do sleep 0.1; done; echo -moves >> ${shared}/log`;
-    writeFileSync(
-      join(place, 'moves.yaml'),
-      `
+    const mover = world.place({
+      'moves.yaml': `
 queue: moves
 type: chain
 steps:
@@ -206,19 +178,17 @@ steps:
   - {name: work, script: '${script}'}
   - {name: last, command: "true"}
 `,
-    );
-    const env = { HOME: place, WF_HOME: join(place, 'home') };
+    });
     const options = ['--engine', own.url, '--lost-after', '60', '--reporter', 'plain', '--on-approval', 'wait'];
-    const moves = startWf(['run', 'moves.yaml', ...options], { cwd: place, env, mergesErrors: true });
-    begun.push(moves);
+    const moves = mover.start('run', 'moves.yaml', ...options);
     await moves.until('Go?');
-    const client = await connected(own);
+    const client = await clientOf(own);
     const [id = ''] = await openRuns(client);
     const one = start(1);
     await expect.poll(log, { timeout: 30_000 }).toEqual(['+1']);
     const two = start(2);
     await two.until('WAIT');
-    expect((await wf(['approve', '@latest'], { cwd: place, env })).code).toBe(0);
+    expect((await mover.call('approve', '@latest')).code).toBe(0);
     await expect.poll(log, { timeout: 30_000 }).toEqual(['+1', '+moves']);
     finish(1);
     finish(2);
@@ -240,18 +210,6 @@ steps:
     await client.connection.close();
   });
 
-  async function connected({ url, port }: TemporalServer = server) {
-    const address = `127.0.0.1:${port}`;
-    const { connection } = await connectClient({
-      url,
-      address,
-      namespace: 'default',
-      keyFile: null,
-      env: {},
-    });
-    return new Client({ connection });
-  }
-
   async function executions(client: Client, workflowId: string): Promise<number> {
     let found = 0;
     for await (const _ of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) found += 1;
@@ -268,7 +226,7 @@ steps:
   }
 
   async function openQueues(): Promise<readonly string[]> {
-    const client = await connected();
+    const client = await clientOf(world.server);
     const found: string[] = [];
     const query = "WorkflowType = 'wf.queue.1' and ExecutionStatus = 'Running'";
     for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId);

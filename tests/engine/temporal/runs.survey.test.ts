@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { blocksOf } from '../../docs/guide-blocks.ts';
 import { play } from '../../docs/guide-player.ts';
 import { playLocally, playOnEngine, type RunInHand, type Scenario } from '../../support/loopback/both-hosts.ts';
 import { describeWith } from '../../support/require.ts';
-import { hasTemporal, type StartedWorker, startTemporal, type TemporalServer } from '../../support/temporal.ts';
-import { type Ended, type RunningWf, startWf, wf } from '../../support/wf.ts';
+import { hasTemporal, type StartedWorker, temporalWorld } from '../../support/temporal.ts';
+import type { Ended, RunningWf } from '../../support/wf.ts';
 
 const scenarios: Readonly<Record<string, string>> = {
   'variables, outputs, items, retries, conditions and handlers': `
@@ -60,42 +59,25 @@ steps:
 `;
 
 describeWith('temporal', hasTemporal, 'runs on Temporal', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wf-test-'));
-  let server: TemporalServer;
   const workers: StartedWorker[] = [];
-  const begun: RunningWf[] = [];
   let waited: Ended | null = null;
-
-  beforeAll(async () => {
-    server = await startTemporal(directory);
+  const world = temporalWorld(async (server) => {
     const early = run('steps: [{name: a, command: echo}]');
     await early.until('no worker serves');
     workers.push(await server.worker('one'));
     waited = await early.ended;
   });
-  afterEach(async () => {
-    for (const run of begun) run.kill('SIGKILL');
-    await Promise.all(begun.splice(0).map(({ ended }) => ended));
-  });
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
 
   /** Starts `wf run` of a text, in a directory of its own. */
   function run(text: string, options: readonly string[] = []): RunningWf {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), text);
-    const args = ['run', 'work.yaml', '--engine', server.url, '--reporter', 'plain', ...options];
-    const started = startWf(args, { cwd, env: { HOME: cwd, WF_HOME: join(cwd, 'home') }, mergesErrors: true });
-    begun.push(started);
-    return started;
+    const { start } = world.place({ 'work.yaml': text });
+    return start('run', 'work.yaml', '--engine', world.server.url, '--reporter', 'plain', ...options);
   }
 
   async function playBoth(text: string, act?: Scenario['act']): Promise<void> {
     const scenario: Scenario = { files: { 'workflow.yaml': text }, ...(act === undefined ? {} : { act }) };
     const local = await playLocally(scenario);
-    expect(await playOnEngine(scenario, server.url)).toEqual(local);
+    expect(await playOnEngine(scenario, world.server.url)).toEqual(local);
   }
 
   it.each(Object.entries(scenarios))('go as they go here: %s', async (_, text) => playBoth(text));
@@ -115,11 +97,11 @@ steps: [{name: shows, command: 'echo "the token is $TOKEN"', output: SAID}]
     const started = run(text);
     const { code, stdout } = await started.ended;
     expect({ code, isMasked: stdout.includes('the token is ***') }).toEqual({ code: 0, isMasked: true });
-    const [home = ''] = readdirSync(directory)
+    const [home = ''] = readdirSync(world.directory)
       .filter((name) => name.startsWith('run-'))
       .sort()
       .slice(-1);
-    const files = readdirSync(join(directory, home), { recursive: true, withFileTypes: true }).filter((file) =>
+    const files = readdirSync(join(world.directory, home), { recursive: true, withFileTypes: true }).filter((file) =>
       file.isFile(),
     );
     const texts = files
@@ -160,8 +142,8 @@ handlerOn: {exit: {command: echo never}}
   });
 
   it('try a step again elsewhere when its worker dies, with nothing left of the first attempt', async () => {
-    workers.push(await server.worker('two'));
-    const counter = join(directory, 'counted.txt');
+    workers.push(await world.server.worker('two'));
+    const counter = join(world.directory, 'counted.txt');
     const started = run(
       `
 steps:
@@ -184,7 +166,7 @@ steps:
   });
 
   it('count an attempt as lost when its worker was frozen for long', async () => {
-    const counter = join(directory, 'frozen.txt');
+    const counter = join(world.directory, 'frozen.txt');
     const started = run(
       `
 steps:
@@ -215,7 +197,7 @@ steps:
   it('leave programs in the background alone that a step keeps, and end others, also when their worker is killed', {
     timeout: 180_000,
   }, async () => {
-    const keeper = await server.worker('keeper', { args: ['--labels', 'keeps=true'] });
+    const keeper = await world.server.worker('keeper', { args: ['--labels', 'keeps=true'] });
     const start = (seconds: number, keys = '') =>
       `{name: s${seconds}, ${keys} script: 'cd /; sleep ${seconds} >/dev/null 2>&1 & echo $!', output: PID${seconds}}`;
     const text = (last: string) => `
@@ -235,7 +217,7 @@ steps:
     const lost = run(text('exec sleep 703'), ['--lost-after', '3']);
     await expect.poll(() => processesWith('sleep 703')).toHaveLength(1);
     keeper.kill('SIGKILL');
-    await server.worker('next', { args: ['--labels', 'keeps=true'] });
+    await world.server.worker('next', { args: ['--labels', 'keeps=true'] });
     expect((await lost.ended).code).toBe(1);
     await expect.poll(() => processesWith('sleep 703').length + processesWith('sleep 702').length).toBe(0);
     expect(kept()).toBe(2);
@@ -247,10 +229,8 @@ steps:
   - {name: stays, command: sleep 9, service: {readyWhen: {line: up}}}
   - {name: outside, dir: /tmp, command: pwd}
 `;
-    const cwd = mkdtempSync(join(directory, 'refused-'));
-    writeFileSync(join(cwd, 'work.yaml'), text);
-    const env = { HOME: cwd, WF_HOME: join(cwd, 'home') };
-    const { code, stderr } = await wf(['run', 'work.yaml', '--engine', server.url], { cwd, env });
+    const { cwd, call } = world.place({ 'work.yaml': text });
+    const { code, stderr } = await call('run', 'work.yaml', '--engine', world.server.url);
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
       error: 'error: the engine does not support "service" of step "stays", "dir" of step "outside"',
@@ -262,13 +242,9 @@ steps:
     ['an address that does not answer', 'temporal://127.0.0.1:1', 'cannot be reached: 127.0.0.1:1'],
     ['a namespace that does not exist', '/nowhere', 'the engine has no namespace "nowhere"'],
   ])('name %s', async (_, address, problem) => {
-    const cwd = mkdtempSync(join(directory, 'run-'));
-    writeFileSync(join(cwd, 'work.yaml'), 'steps: [{name: a, command: echo}]');
-    const url = address.startsWith('/') ? `${server.url}${address}` : address;
-    const { code, stderr } = await wf(['run', 'work.yaml', '--engine', url], {
-      cwd,
-      env: { HOME: cwd, WF_HOME: join(cwd, 'home') },
-    });
+    const { call } = world.place({ 'work.yaml': 'steps: [{name: a, command: echo}]' });
+    const url = address.startsWith('/') ? `${world.server.url}${address}` : address;
+    const { code, stderr } = await call('run', 'work.yaml', '--engine', url);
     expect({ code, named: stderr.includes(problem) }).toEqual({ code: 2, named: true });
   });
 
@@ -278,14 +254,14 @@ steps:
       ...block,
       words: new Set(block.words.has('norun') ? ['run'] : []),
     }));
-    const place = mkdtempSync(join(directory, 'guide-'));
+    const place = mkdtempSync(join(world.directory, 'guide-'));
     const logs = join(place, 'logs');
     mkdirSync(logs);
     const token = join(place, 'logs.token');
     writeFileSync(token, 'a-token-of-workers-that-is-long-enough');
     const played = await play(blocks, place, async (script) => {
       const own = script
-        .replaceAll('127.0.0.1:7233', server.url.replace('temporal://', ''))
+        .replaceAll('127.0.0.1:7233', world.server.url.replace('temporal://', ''))
         .replaceAll('/shared/logs', logs)
         .replaceAll('logs.token', token)
         .replaceAll('https://ops.example.com', 'http://127.0.0.1:1');
