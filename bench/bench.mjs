@@ -12,7 +12,8 @@ import { workloads } from './workloads.mjs';
  * common programs, in turn, and measures its memory; prints one line per workload and program and marks those that miss
  * their target. The homes of `wf` are below the home directory of the user, where users have theirs; `--memory`
  * repeats the workloads that create files in memory. `--markdown` also writes the tables of the measured groups into
- * `docs/reference/performance.md`. `npm run bench -- serve` and `npm run bench -- soak` load a daemon instead.
+ * `docs/reference/performance.md`. `npm run bench -- serve` and `npm run bench -- soak` load a daemon instead,
+ * and `npm run bench -- temporal` measures runs on a Temporal server.
  */
 
 // With this variable each Node process reads a file of certificates first, which would more than double its start.
@@ -26,8 +27,8 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code));
 
 const [special, ...words] = process.argv.slice(2);
-if (special === 'serve' || special === 'soak') {
-  const { bench } = await (special === 'serve' ? import('./serve.mjs') : import('./soak.mjs'));
+if (special === 'serve' || special === 'soak' || special === 'temporal') {
+  const { bench } = await import(`./${special}.mjs`);
   await bench(words);
   process.exit();
 }
