@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { EngineAccess } from './connection.ts';
@@ -56,6 +57,8 @@ export async function* readHistory(
 async function untilAborted<T>(aborted: AbortSignal, call: (own: AbortSignal) => Promise<T>): Promise<T> {
   const own = new AbortController();
   const end = () => own.abort();
+  // Each run that is followed waits with the same signal: that is no leak, of which Node would warn.
+  setMaxListeners(0, aborted);
   if (aborted.aborted) end();
   aborted.addEventListener('abort', end, { once: true });
   try {
