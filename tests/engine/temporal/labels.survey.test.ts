@@ -123,10 +123,13 @@ steps: [{name: first, command: echo}, {name: far, command: echo, workerSelector:
     const started = start();
     const wait = 'step "far" waits for a worker with zone=eu: none is connected';
     await started.until(wait);
-    expect((await call('status')).stdout).toContain(`warning: ${wait}\n`);
-    expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([wait]);
+    // An engine that does not answer soon tells nothing.
+    const status = async (...more: readonly string[]) => (await call('status', ...more)).stdout;
+    await expect.poll(status, { timeout: 30_000 }).toContain(`warning: ${wait}\n`);
+    const warnings = async () => JSON.parse(await status('--json')).warnings;
+    await expect.poll(warnings, { timeout: 30_000 }).toEqual([wait]);
     await world.server.worker('eu', { args: ['--labels', 'zone=eu'] });
     expect((await started.ended).code).toBe(0);
-    expect(JSON.parse((await call('status', '--json')).stdout).warnings).toEqual([]);
+    expect(await warnings()).toEqual([]);
   });
 });
