@@ -27,8 +27,13 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code));
 
 const [special, ...words] = process.argv.slice(2);
-if (special === 'serve' || special === 'soak' || special === 'temporal') {
-  const { bench } = await import(`./${special}.mjs`);
+const loads = {
+  serve: () => import('./serve.mjs'),
+  soak: () => import('./soak.mjs'),
+  temporal: () => import('./temporal.mjs'),
+};
+if (Object.hasOwn(loads, special ?? '')) {
+  const { bench } = await loads[special]();
   await bench(words);
   process.exit();
 }

@@ -46,7 +46,7 @@ export function within<T>(scope: CancellationScope, work: () => Promise<T>): Pro
 }
 
 /** Orders an activity. */
-export function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
+function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
   const activity = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<T>>>(options)[type];
   if (activity === undefined) throw new Error(`there is no activity "${type}"`);
   return activity(...args);
