@@ -10,7 +10,10 @@ export const graphFormats = ['ascii', 'mermaid', 'dot', 'json'] as const;
 /** One of `graphFormats`. */
 export type GraphFormat = (typeof graphFormats)[number];
 
-/** Returns the graph as data: `{nodes: [{name, handler, executor, locks, workerSelector}], edges: [{from, to}]}`; `handler` is null for a step. */
+/**
+ * Returns the graph as data: `{nodes: [{name, handler, executor, locks, workerSelector, artifacts, placed}], edges: [{from, to}]}`;
+ * `handler` is null for a step.
+ */
 export function graphView(graph: Graph): object {
   const nodes = graph.nodes.map((node, number) => ({
     name: node.name,
@@ -18,6 +21,8 @@ export function graphView(graph: Graph): object {
     executor: node.executor.type,
     ...(node.locks === undefined ? {} : { locks: node.locks.map(({ name }) => name) }),
     ...(node.workerSelector === undefined ? {} : { workerSelector: node.workerSelector }),
+    ...(node.artifacts === undefined ? {} : { artifacts: node.artifacts.map(({ path }) => path) }),
+    ...(node.placed === undefined ? {} : { placed: node.placed.map(({ from }) => from) }),
   }));
   const edges = graphEdges(graph).map(([from, to]) => ({ from: nodeAt(graph, from).name, to: nodeAt(graph, to).name }));
   return { nodes, edges };

@@ -2,6 +2,7 @@
 
 export { type FailedRun, failurePath, failureReason, failuresAt, failuresIn, withFailures } from './text/failures.ts';
 export {
+  artifactTexts,
   commandText,
   lateTexts,
   locksText,

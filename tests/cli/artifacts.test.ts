@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Plan } from '#core/plan.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { Artifact } from '#service/history/artifacts.ts';
 import { eventually } from '../support/background-runs.ts';
@@ -209,6 +210,31 @@ describe('files of an earlier step', () => {
       expect((await run(place)).code).toBe(0);
       expect(await warnings(place)).toEqual(['use: "build" has kept no artifacts']);
     });
+  });
+});
+
+it('dry and graph name the files that a step keeps, and those that it finds', () => {
+  const file = steps(
+    '{name: build, command: "true", artifacts: ["$OUT/**", {path: a.log, when: failure, name: logs}, {path: r.html, required: true}]}',
+    '{name: own, command: "true", artifacts: []}',
+    '{name: use, command: "true", artifacts: [{from: build, to: in}, {from: own}], depends: [build, own]}',
+  );
+  return withPlace({ 'a.yaml': `env: {OUT: dist}\n${file}` }, async (place) => {
+    const plan = await place.json<Plan>('dry', 'a.yaml');
+    expect(plan.steps.map(({ policies }) => policies)).toEqual([
+      ['keeps dist/**, a.log (on failure), r.html (required)'],
+      ['keeps $WF_ARTIFACTS_DIR'],
+      ['finds the files of build in in', 'finds the files of own'],
+    ]);
+    const { stdout } = await place.wf('graph', 'a.yaml');
+    expect(stdout).toContain('build (keeps $OUT/**, a.log (on failure) and 1 more)');
+    expect(stdout).toContain('use (finds the files of build in in, finds the files of own)');
+    const { nodes } = await place.json<{ readonly nodes: readonly object[] }>('graph', 'a.yaml');
+    expect(nodes).toMatchObject([
+      { name: 'build', artifacts: ['$OUT/**', 'a.log', 'r.html'] },
+      { name: 'own', artifacts: [] },
+      { name: 'use', placed: ['build', 'own'] },
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { buildGraph, drawingOrder, type Graph, nodeAt, waves } from '#core/graph
 import { labelsText } from '#core/selectors.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import { type GraphFormat, graphEdges, graphView } from '../data-views.ts';
-import { locksText, stepTitle } from '../text/run-text.ts';
+import { artifactTexts, locksText, stepTitle } from '../text/run-text.ts';
 import { escapeControls } from '../text/sanitize.ts';
 import { chooseGlyphs } from '../text/terminal-style.ts';
 import { cut, padEnd, textWidth } from '../text/width.ts';
@@ -170,17 +170,17 @@ function handlerLines(graph: Graph, unicode: boolean): readonly string[] {
   ];
 }
 
+/** The most patterns of artifacts that a node names. */
+const MAX_PATTERNS = 2;
+
 /** The name of a node in a drawing; of a fan-out with the number of its items: `NAME x5`, `NAME xN` if it is unknown. */
-function nodeLabel({
-  name,
-  fanOut,
-  locks,
-  workerSelector,
-}: Pick<Step, 'name' | 'fanOut' | 'locks' | 'workerSelector'>): string {
+function nodeLabel(step: Step): string {
+  const { name, fanOut, locks, workerSelector } = step;
   const items = fanOut === undefined ? '' : ` x${typeof fanOut.items === 'string' ? 'N' : fanOut.items.length}`;
   const needs = [
     ...(locks === undefined ? [] : [locksText(locks)]),
     ...(workerSelector === undefined ? [] : [`worker ${labelsText(workerSelector)}`]),
+    ...artifactTexts(step, { most: MAX_PATTERNS }),
   ];
   return `${name}${items}${needs.length === 0 ? '' : ` (${needs.join(', ')})`}`;
 }

@@ -118,6 +118,30 @@ export function locksText(locks: readonly Lock[], nameOf = (name: string) => nam
   return `${texts.length === 1 ? 'lock' : 'locks'} ${texts.join(', ')}`;
 }
 
+/**
+ * What a step keeps, and what it finds of other steps: `keeps dist/**, report.html (required)`, `finds the files of build in out`.
+ * `most`: patterns that are named; the others are counted. `textOf` changes the patterns.
+ */
+export function artifactTexts(
+  { artifacts, placed = [] }: Pick<Step, 'artifacts' | 'placed'>,
+  { most = Number.POSITIVE_INFINITY, textOf = (text: string) => text } = {},
+): readonly string[] {
+  const rules = (artifacts ?? []).map(({ path, when, required }) => {
+    const notes = [...(when === 'always' ? [] : [`on ${when}`]), ...(required ? ['required'] : [])];
+    return `${escapeControls(textOf(path))}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+  });
+  const more = rules.length > most ? ` and ${rules.length - most} more` : '';
+  return [
+    ...(artifacts === undefined
+      ? []
+      : [`keeps ${rules.length === 0 ? '$WF_ARTIFACTS_DIR' : rules.slice(0, most).join(', ')}${more}`]),
+    ...placed.map(({ from, to }) => {
+      const directory = textOf(to);
+      return `finds the files of ${escapeControls(from)}${directory === '.' ? '' : ` in ${escapeControls(directory)}`}`;
+    }),
+  ];
+}
+
 /** Describes what an attempt waits for: `for lock db, held by run 5f2c of "load", step copy`. */
 export function blockedText({ why, name, holder }: BlockedText): string {
   const text = `for ${why} ${escapeControls(name)}`;

@@ -24,7 +24,7 @@ import { baseEnvironment, type Environment, evaluateEnvironment, paramText } fro
 import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#environment/known-secrets.ts';
 import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
-import { commandText, locksText, readsQuotes, settingWords } from '#render/text.ts';
+import { artifactTexts, commandText, locksText, readsQuotes, settingWords } from '#render/text.ts';
 import type { FingerprintStore } from '#store/store.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
@@ -230,6 +230,7 @@ function planStep(workflow: Workflow, step: Step, { scope, own, skipped }: Plann
     policies: [
       ...plannedLocks(step, scope).map((text) => `holds the ${text}`),
       ...plannedSelector(step, scope),
+      ...artifactTexts(step, { textOf: (text) => previewText(text, scope) }),
       ...plannedPolicies(step, numbers, workflow.container),
     ],
     skipped,
