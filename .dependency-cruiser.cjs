@@ -144,7 +144,7 @@ const FOLDERS = {
       'render/text[.]ts$',
       'fast/random-bytes[.]ts$',
       'store/(log-ends|store)[.]ts$',
-      'system/(descriptors|durable-file|pattern|files|near-names|trees/copy-file|turns|untrusted|zoned-time)[.]ts$',
+      'system/(descriptors|durable-file|glob|pattern|files|near-names|trees/copy-file|turns|untrusted|zoned-time)[.]ts$',
     ],
     builtins: [ANY],
   },

@@ -13,7 +13,7 @@ import type { Delivery, NotifierOptions } from '#notifications/send-notification
 import type { NamedPipes } from '#processes/named-pipes.ts';
 import { endProcesses, findRunProcesses, processMoment, type RunGroup, thisProcess } from '#processes/processes.ts';
 import { capture, queueFlush } from '#processes/programs.ts';
-import { summarizeNotice } from '#service/history.ts';
+import { attachArtifacts, summarizeNotice } from '#service/history.ts';
 import { newRunId } from '#service/service.ts';
 import { retryChild, runRequest, type StartRequest, withDotenv } from '#service/start-runs.ts';
 import { createMemoryStore } from '#store/memory.ts';
@@ -89,10 +89,11 @@ export function hostOptions(config: Config, options: AppOptions): LocalEngineOpt
 /** Sends the mails and notifications of runs. `kept`: they are stored. */
 export function runNotifier(config: Config, kept: boolean): Notify {
   const summaryOf = noticeSummary(kept);
-  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf });
+  const mail = createMailNotifier({ host: hostName(), commands: { retry: true }, summaryOf, attach: attachArtifacts });
   const chat = createNotifier({
     ...notifierSettings(config),
     summaryOf,
+    attach: attachArtifacts,
     // Without a history, no run failed before.
     failedBefore: async ({ state, failedBefore }) =>
       failedBefore ?? (kept && (await import('./history-app.ts')).hasFailedBefore(state, config)),
@@ -136,7 +137,7 @@ export async function sendSamples(
   let deliveries: readonly Delivery[] = [];
   const notify = createSampler(
     workflow,
-    { ...notifierSettings(config), summaryOf: noticeSummary(false) },
+    { ...notifierSettings(config), summaryOf: noticeSummary(false), attach: attachArtifacts },
     (results) => {
       deliveries = results;
     },

@@ -349,6 +349,8 @@ export type MailSettings = {
   readonly to: readonly Template[];
   readonly prefix: string;
   readonly attachLogs: boolean;
+  /** Patterns of the artifacts that are attached. */
+  readonly attach?: readonly Template[];
 };
 
 /** The services that notifications are sent to. `webhook` is any address that takes JSON. */
@@ -382,6 +384,8 @@ export type Notification = {
   readonly priority: Template | null;
   readonly tags: readonly Template[];
   readonly token: Template | null;
+  /** For `webhook` and `discord`: patterns of the artifacts that are sent too. */
+  readonly attach?: readonly Template[];
   readonly numbers?: readonly NumberText<NotifyNumberKey>[];
 };
 

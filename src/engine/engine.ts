@@ -18,7 +18,7 @@ import type { Secrets } from '#core/secrets/secrets.ts';
 import type { Lock, Step, Template, Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { RunLogs, StoredLogs } from '#store/logs.ts';
-import type { AnswerRequest, OwnerVerdict, RunJournal } from '#store/store.ts';
+import type { AnswerRequest, OwnerVerdict, RunJournal, StoredArtifacts } from '#store/store.ts';
 
 /** Everything the engine needs to run a workflow. */
 export type RunRequest = {
@@ -265,6 +265,8 @@ export type Notice = {
   /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
   readonly logs: RunLogs;
+  /** The kept files of the run; absent: the engine keeps none. */
+  readonly artifacts?: Pick<StoredArtifacts, 'open'>;
   readonly sources: readonly Source[];
   readonly children: ActiveRun['failedChildren'];
   /** Whether the run before it failed; absent: its history knows. */
@@ -272,6 +274,15 @@ export type Notice = {
   /** Aborted, with a reason, when the run stops waiting. */
   readonly signal: AbortSignal;
 };
+
+/** The artifacts of a run that are sent with a notice. `leftOut`: those that match and are not, one per line with the reason. */
+export type Attached = {
+  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  readonly leftOut: readonly string[];
+};
+
+/** Reads the artifacts whose names match one of the patterns. Throws a `PathProblem` as other texts of a notice do. */
+export type Attach = (notice: Notice, patterns: readonly Template[], maxFiles: number) => Attached | Promise<Attached>;
 
 /**
  * Sends a notification, for example by mail. Returns null if none is wanted; else resolves, soon after `signal` at the

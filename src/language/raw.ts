@@ -165,10 +165,11 @@ export type RawFunction = Keys<'name' | 'script', string> & Keys<'params' | 'com
 export type RawMail = Keys<'from' | 'prefix', string> & {
   readonly to?: TextOrList;
   readonly attachLogs?: boolean;
+  readonly attach?: TextOrList;
 };
 
 export type RawNotification = Keys<'url' | 'title' | 'message' | 'method' | 'secret' | 'priority' | 'token', string> &
-  Keys<'on' | 'tags', TextOrList> &
+  Keys<'on' | 'tags' | 'attach', TextOrList> &
   Keys<'lines' | 'timeoutSec', RawNumber> & {
     readonly to?: NotificationService;
     readonly headers?: TextMap;

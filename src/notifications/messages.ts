@@ -1,8 +1,9 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { given } from '#core/data/collections.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import type { Json, Notification, NotificationEvent } from '#core/workflow.ts';
+import type { Attached } from '#engine/engine.ts';
 import { headerPairs, type Pairs, SettingProblem, urlLogin } from '#executors/http/header-fields.ts';
 import { type RequestEnd, type RequestOptions, sendRequest } from '#executors/http/http-request.ts';
 import { expandJson } from '#executors/http/json-template.ts';
@@ -66,7 +67,7 @@ export type Message = {
   /** Without credentials, which are in a header. */
   readonly url: URL;
   readonly headers: Pairs;
-  readonly body: string;
+  readonly body: string | Buffer;
 };
 
 /** How to deliver. `pause` waits for the milliseconds, or until the signal is aborted. */
@@ -123,13 +124,15 @@ function waitAfter(end: RequestEnd, tried: number): number {
 }
 
 /** The content of a notification. */
-type Content = {
+export type Content = {
   readonly event: NotificationEvent;
   readonly title: string;
   readonly parts: readonly Part[];
   /** The run on the daemon's page; null: no address is known. */
   readonly runUrl: string | null;
   readonly summary: RunSummary;
+  /** Artifacts that are sent too. */
+  readonly files: Attached['files'];
 };
 
 type Scope = (name: string) => string | undefined;
@@ -143,18 +146,49 @@ const json: Pairs = [['content-type', 'application/json']];
 export function messageFor(notification: Notification, scope: Scope, content: Content): Message {
   const address = addressOf(expandText(notification.url, scope).trim());
   const post = (body: Json): Message => ({ ...address, method: 'POST', body: JSON.stringify(body) });
+  const { files } = content;
   switch (notification.to) {
     case 'slack':
       return post({ text: slackText(content) });
     case 'teams':
       return post({ type: 'message', attachments: [teamsCard(content)] });
     case 'discord':
-      return post({ embeds: [discordEmbed(content)], allowed_mentions: { parse: [] } });
+      return withFiles(post({ embeds: [discordEmbed(content)], allowed_mentions: { parse: [] } }), files);
     case 'ntfy':
       return ntfyMessage(notification, address, scope, content);
     case 'webhook':
       return webhookMessage(notification, address, scope, content);
   }
+}
+
+/**
+ * A message with its body and files as the parts of a form (RFC 7578), as Discord documents it: `payload_json`, `files[0]` and so
+ * on. Without files it stays as it is.
+ */
+function withFiles(message: Message, files: Content['files']): Message {
+  if (files.length === 0) return message;
+  const boundary = `wf-${randomUUID()}`;
+  const isType = ([name]: Pairs[number]) => name.toLowerCase() === 'content-type';
+  const type = message.headers.find(isType)?.[1] ?? 'application/json';
+  const part = (name: string, more: string, content: Buffer) => [
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`),
+    content,
+    Buffer.from('\r\n'),
+  ];
+  const body = Buffer.concat([
+    ...part('payload_json', `\r\nContent-Type: ${type}`, Buffer.from(message.body)),
+    ...files.flatMap(({ name, content }, index) =>
+      part(`files[${index}]`, `; filename="${fileName(name)}"\r\nContent-Type: application/octet-stream`, content),
+    ),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  const others = message.headers.filter((pair) => !isType(pair));
+  return { ...message, body, headers: [...others, ['content-type', `multipart/form-data; boundary=${boundary}`]] };
+}
+
+/** The name of a file in the head of a part, as browsers write it. */
+function fileName(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 type Address = Pick<Message, 'url' | 'headers'>;
@@ -259,7 +293,7 @@ function priorityOf(text: string): number | null {
 }
 
 function webhookMessage(to: Notification, address: Address, scope: Scope, content: Content): Message {
-  const { event, title, parts, runUrl: url, summary: run } = content;
+  const { event, title, parts, runUrl: url, summary: run, files } = content;
   const { body: template, secret } = to;
   const usual = { event, text: `${title}\n${plainText(parts)}`, url, run };
   // In JSON a value stays within its string.
@@ -267,20 +301,15 @@ function webhookMessage(to: Notification, address: Address, scope: Scope, conten
   const body = template === null ? JSON.stringify(usual) : expand(template, scope);
   const key = secret === null ? '' : expandText(secret, scope);
   if (secret !== null && key === '') throw new SettingProblem('its "secret" is empty');
-  const headers = Object.fromEntries(to.headers.map(({ name, value }) => [name, expandText(value, scope)]));
-  const given = headerPairs({ headers });
-  const isGiven = (name: string) => given.some(([other]) => other.toLowerCase() === name);
-  const signature = createHmac('sha256', key).update(body).digest('hex');
-  return {
-    url: address.url,
-    method: methodOf(expandText(to.method, scope)),
-    headers: [
-      ...address.headers.filter(([name]) => !isGiven(name)),
-      ...given,
-      ...(key === '' ? [] : [['x-wf-signature', `sha256=${signature}`] as const]),
-    ],
-    body,
-  };
+  const texts = Object.fromEntries(to.headers.map(({ name, value }) => [name, expandText(value, scope)]));
+  const own = headerPairs({ headers: texts });
+  const isGiven = (name: string) => own.some(([other]) => other.toLowerCase() === name);
+  const method = methodOf(expandText(to.method, scope));
+  const headers = [...address.headers.filter(([name]) => !isGiven(name)), ...own];
+  const message = withFiles({ url: address.url, method, headers, body }, files);
+  if (key === '') return message;
+  const signature = createHmac('sha256', key).update(message.body).digest('hex');
+  return { ...message, headers: [...message.headers, ['x-wf-signature', `sha256=${signature}`]] };
 }
 
 function methodOf(text: string): string {

@@ -17,11 +17,12 @@ export function createSampler(
 ): Notify {
   return (notice) => {
     if (notice.step !== null || notice.status === 'failed') return null;
-    const sent = (workflow.notify ?? []).map((notification) => {
+    const sent = (workflow.notify ?? []).map(async (notification) => {
       const [first = 'always'] = notification.on;
       const event = first === 'always' ? 'success' : first;
       const summaryOf = async () => sampleRun(await options.summaryOf(notice, 0), workflow, event);
-      return sendOne(notification, { notice, event }, { ...options, summaryOf });
+      const { delivery } = await sendOne(notification, { notice, event }, { ...options, summaryOf });
+      return delivery;
     });
     return Promise.all(sent).then((deliveries) => {
       report(deliveries);

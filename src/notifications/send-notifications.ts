@@ -4,11 +4,11 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Notification, NotificationEvent } from '#core/workflow.ts';
-import type { Notice } from '#engine/engine.ts';
+import type { Attach, Attached, Notice } from '#engine/engine.ts';
 import { SettingProblem } from '#executors/http/header-fields.ts';
 import { failuresIn } from '#render/text.ts';
 import { pause } from '#system/time-limit.ts';
-import { deliver, type Message, messageFor, runText, runTitle } from './messages.ts';
+import { type Content, deliver, type Message, messageFor, runText, runTitle } from './messages.ts';
 
 /** Dependencies of notifications. */
 export type NotifierOptions = {
@@ -20,6 +20,7 @@ export type NotifierOptions = {
   readonly failedBefore: (notice: Notice) => Promise<boolean>;
   /** Returns the summary of the run of a notice, with its failures and at most `lines` last lines of each. */
   readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
+  readonly attach: Attach;
 };
 
 /** Sends every notification for an event of a run; resolves to warnings about those that were not sent. */
@@ -34,9 +35,10 @@ export async function sendNotifications(
   const sent = notify.map(async (notification) => {
     const about = reported(notification.on, event, isRecovery);
     if (about === null) return [];
-    const { to, host, problem } = await sendOne(notification, { notice, event: about }, options);
-    const where = host === null ? to : `${to} (${host})`;
-    return problem === null ? [] : [`the notification to ${where} was not sent: ${problem}`];
+    const { delivery, leftOut } = await sendOne(notification, { notice, event: about }, options);
+    const { to, host, problem } = delivery;
+    const where = `the notification to ${host === null ? to : `${to} (${host})`}`;
+    return problem === null ? leftOut.map((reason) => `${where}: ${reason}`) : [`${where} was not sent: ${problem}`];
   });
   return (await Promise.all(sent)).flat();
 }
@@ -44,34 +46,46 @@ export async function sendNotifications(
 /** The result of sending a notification; `problem` is null if it was accepted. Shows no part of the URL but the host. */
 export type Delivery = { readonly to: string; readonly host: string | null; readonly problem: string | null };
 
+/** `leftOut`: the artifacts that were not sent with it. */
+type Sent = { readonly delivery: Delivery } & Pick<Attached, 'leftOut'>;
+
+/** A message of Discord has at most 10 files; other addresses get more. */
+const maxFiles = { discord: 10, others: 100 };
+
 /** Sends one notification. */
 export async function sendOne(
   notification: Notification,
   { notice, event }: { readonly notice: Notice; readonly event: NotificationEvent },
-  { env, publicUrl, summaryOf }: Omit<NotifierOptions, 'failedBefore'>,
-): Promise<Delivery> {
+  { env, publicUrl, summaryOf, attach }: Omit<NotifierOptions, 'failedBefore'>,
+): Promise<Sent> {
   const { to } = notification;
   const { signal, scope } = notice;
   let host: string | null = null;
+  let leftOut: Attached['leftOut'] = [];
+  const sent = (problem: string | null): Sent => ({ delivery: { to, host, problem }, leftOut });
   try {
     const read = numberValues(notification.numbers ?? [], scope);
     if ('problem' in read) throw new SettingProblem(read.problem);
     const { lines, timeoutMs } = withNotifyNumbers(notification, read.values);
     const summary = await summaryOf(notice, lines);
-    const message = messageAbout({ ...notification, lines }, { notice, event, summary }, publicUrl);
+    const most = maxFiles[to === 'discord' ? to : 'others'];
+    const attached = notification.attach === undefined ? null : await attach(notice, notification.attach, most);
+    leftOut = attached?.leftOut ?? [];
+    const files = attached?.files ?? [];
+    const message = messageAbout({ ...notification, lines }, { notice, event, summary, files }, publicUrl);
     host = message.url.host;
     const problem = await deliver(message, { env, timeoutMs, signal, pause });
-    return { to, host, problem: problem !== null && signal.aborted ? String(signal.reason) : problem };
+    return sent(problem !== null && signal.aborted ? String(signal.reason) : problem);
   } catch (error) {
     if (!(error instanceof SettingProblem || error instanceof PathProblem)) throw error;
-    return { to, host, problem: error.message };
+    return sent(error.message);
   }
 }
 
 /** Throws a `SettingProblem` or a `PathProblem`. */
 function messageAbout(
   notification: Notification,
-  { notice, event, summary }: { notice: Notice; event: NotificationEvent; summary: RunSummary },
+  { notice, event, summary, files }: Pick<Content, 'event' | 'summary' | 'files'> & { readonly notice: Notice },
   publicUrl: string | null,
 ): Message {
   const { title, message } = notification;
@@ -93,5 +107,6 @@ function messageAbout(
     parts: message === null ? runText(summary) : [{ text: masked(message) }],
     runUrl,
     summary,
+    files,
   });
 }

@@ -5,6 +5,7 @@ export {
   bytesOfArtifact,
   isSafeName,
   listArtifacts,
+  matchArtifacts,
   openArtifact,
   requireSafeNames,
 } from './history/artifacts.ts';
@@ -23,4 +24,4 @@ export type { RemovedRun, RetentionReport, RetentionRequest, RetentionRule } fro
 export { summarizeWithFailures } from './history/run-failures.ts';
 export { findRunId, liesBelow, type Reach, requireKnownWorkflow, requireRunOf } from './history/run-reference.ts';
 export { counting, drawRun, MAX_ATTEMPTS, runViewJson, stepViewJson } from './history/run-views.ts';
-export { applyRetention, removePastRun, summarizeNotice, usualDurationOf } from './on-demand.ts';
+export { applyRetention, attachArtifacts, removePastRun, summarizeNotice, usualDurationOf } from './on-demand.ts';

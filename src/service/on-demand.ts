@@ -9,6 +9,9 @@ export const removePastRun = onDemand(async () => (await import('./history/remov
 /** Returns the summary of a run for a notification about it. */
 export const summarizeNotice = onDemand(async () => (await import('./history/run-failures.ts')).summarizeNotice);
 
+/** Reads the artifacts that a notification about a run sends. */
+export const attachArtifacts = onDemand(async () => (await import('./history/artifacts.ts')).attachArtifacts);
+
 /** Plans the retry of the sub-workflow run of an earlier attempt. */
 export const retryChild = onDemand(async () => (await import('./runs/retry-child.ts')).retryChild);
 

@@ -45,7 +45,7 @@ export type StoredArtifacts = {
 };
 
 /** The kept files of a run for its owner. Methods throw a `WfError` `storage`. */
-export type ArtifactStore = {
+export type ArtifactStore = Pick<StoredArtifacts, 'open'> & {
   /** Creates a private directory, which is removed with the scratch files of the run. */
   readonly stage: () => string;
   /** Replaces the files of a step or instance by those in a staged directory, which then is gone; null: by none. */

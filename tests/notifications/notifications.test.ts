@@ -130,6 +130,59 @@ steps: [{name: load, command: sh -c "exit 3"}]
     expect(summary).toMatchObject({ workflow: 'etl', status: 'failed', steps: [{ name: 'load', exitCode: 3 }] });
   });
 
+  test('carries artifacts, as a form that keeps body and signature', async () => {
+    const { server, run } = await world(`
+env: [{KEY: topsecret}, {EXT: xml}]
+notify:
+  - {to: webhook, url: $BASE/hook, headers: {content-type: text/plain}, body: b-$WF_STATUS, secret: $KEY, attach: ["t*/**/*.$EXT", none]}
+  - {to: discord, url: $BASE/discord, attach: [tests, big]}
+  - {to: webhook, url: $BASE/none, attach: none}
+steps:
+  - name: tests
+    script: mkdir d; echo '<a/>' > 'd/a"b.xml'; echo '<b/>' > same.txt; echo c > d/same.txt; exit 3
+    artifacts: [d, same.txt]
+  - {name: big, script: "truncate -s 10485761 big.bin", artifacts: big.bin}
+`);
+    expect((await run('run', 'etl.yaml', '--run-id', 'r')).code).toBe(1);
+    const forms = new Map(
+      await Promise.all(
+        server.received.map(async ({ url, headers, body }) => {
+          const type = String(headers['content-type']);
+          const form = type.startsWith('multipart/')
+            ? await new Response(body, { headers: { 'content-type': type } }).formData()
+            : new FormData();
+          const parts = [...form].map(async ([name, value]) => [
+            name,
+            typeof value === 'string' ? value : [value.name, await value.text()],
+          ]);
+          return [url, Object.fromEntries(await Promise.all(parts))] as const;
+        }),
+      ),
+    );
+    expect(forms.get('/hook')).toEqual({ payload_json: 'b-failed', 'files[0]': ['a"b.xml', '<a/>\n'] });
+    const hook = server.received.find(({ url }) => url === '/hook');
+    const signature = createHmac('sha256', 'topsecret')
+      .update(hook?.body ?? '')
+      .digest('hex');
+    expect(hook && [header(hook, 'x-wf-signature'), hook.body.match(/Content-Type: .*/)?.[0]]).toEqual([
+      `sha256=${signature}`,
+      'Content-Type: text/plain',
+    ]);
+    expect(forms.get('/discord')).toEqual({
+      payload_json: expect.stringContaining('"title":"etl failed"'),
+      'files[0]': ['a"b.xml', '<a/>\n'],
+      'files[1]': ['tests-d-same.txt', 'c\n'],
+      'files[2]': ['tests-same.txt', '<b/>\n'],
+    });
+    const plain = server.received.find(({ url }) => url === '/none');
+    expect(plain && header(plain, 'content-type')).toBe('application/json');
+    const { warnings } = JSON.parse((await run('status', 'r', '--json')).stdout);
+    const { host } = new URL(server.url);
+    expect(warnings).toEqual([
+      `the notification to discord (${host}): the artifact "big/big.bin" is not attached: a message has at most 10 MiB of artifacts`,
+    ]);
+  });
+
   test('fills texts of the file with variables and outputs, and masks secrets in texts for people', async () => {
     const { server, run } = await world(`
 secrets: [TOKEN]

@@ -139,6 +139,7 @@ export class LocalRun {
       scope: (name) => this.#runner.scope((step) => this.#driver.resultOf(step))(name),
       children: this.failedChildren,
       logs: journal.logs,
+      artifacts: journal.artifacts,
       sources: request.sources,
       warn,
     });

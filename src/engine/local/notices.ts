@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { Step, Workflow } from '#core/workflow.ts';
 import type { RunSecrets } from '#environment/run-secrets.ts';
 import type { Source } from '#language/diagnostic.ts';
@@ -15,6 +16,7 @@ export type NoticeParts = {
   readonly scope: Notice['scope'];
   readonly children: Notice['children'];
   readonly logs: RunLogs;
+  readonly artifacts: Notice['artifacts'];
   readonly sources: readonly Source[];
   readonly warn: (step: string | null, message: string) => void;
 };
@@ -43,7 +45,7 @@ export class Notices {
 
   /** Resolves when the notification is sent or abandoned; `step` null: about the run. */
   send(step: Step | null, status: Notice['status']): Promise<void> {
-    const { workflow, record, secrets, scope, children, logs, sources } = this.#parts;
+    const { workflow, record, secrets, scope, children, logs, artifacts, sources } = this.#parts;
     const ending = () => this.#ending();
     const sending = this.#notify({
       step,
@@ -54,6 +56,7 @@ export class Notices {
       scope,
       mask: (text) => secrets.shared.mask(text),
       logs,
+      ...given({ artifacts }),
       sources,
       children,
       get signal() {

@@ -182,7 +182,7 @@ export type Hop = {
   readonly url: URL;
   readonly headers: Pairs;
   /** Empty: none. */
-  readonly body: string;
+  readonly body: string | Buffer;
 };
 
 /** The head of an answer; headers as sent. */

@@ -305,6 +305,7 @@ function notificationOf(raw: RawNotification): Notification {
     priority: raw.priority ?? null,
     tags: commaList(raw.tags),
     token: raw.token ?? null,
+    ...attachOf(raw),
   };
 }
 
@@ -322,5 +323,10 @@ function mailOf(mail: RawMail | undefined): MailSettings | null {
     to: asList(mail.to).flatMap(commaList),
     prefix: mail.prefix ?? '',
     attachLogs: mail.attachLogs ?? false,
+    ...attachOf(mail),
   };
+}
+
+function attachOf({ attach }: Pick<RawMail, 'attach'>): Pick<MailSettings, 'attach'> {
+  return attach === undefined ? {} : { attach: asList(attach) };
 }

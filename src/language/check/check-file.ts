@@ -185,11 +185,12 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRIORITY = /^(?:[1-5]|min|low|default|high|max|urgent)$/;
 const PRIORITY_HELP = 'One of min, low, default, high, max, or a number from 1 to 5.';
 
-/** Keys of one service, which the others do not have. */
-const OWN_KEYS = {
-  webhook: ['method', 'headers', 'body', 'secret'],
-  ntfy: ['priority', 'tags', 'token'],
-} as const;
+/** Keys that only some services have. */
+const OWN_KEYS = [
+  { keys: ['method', 'headers', 'body', 'secret'], services: ['webhook'] },
+  { keys: ['priority', 'tags', 'token'], services: ['ntfy'] },
+  { keys: ['attach'], services: ['webhook', 'discord'] },
+] as const;
 
 /** Checks `notify` as far as it has no variables. */
 function notificationProblems(file: SpecFile): Problem[] {
@@ -212,11 +213,12 @@ function notificationProblems(file: SpecFile): Problem[] {
         const help = 'For example: Authorization.';
         return [wrong(['headers', name], `"${name}" is not the name of a header`, { help })];
       }),
-      ...Object.entries(OWN_KEYS).flatMap(([service, keys]) => {
-        if (entry.to === service || entry.to === undefined) return [];
-        const help = `Remove it, or write "to: ${service}".`;
+      ...OWN_KEYS.flatMap(({ keys, services }) => {
+        if (entry.to === undefined || services.some((service) => service === entry.to)) return [];
+        const one = services.map((service) => `"to: ${service}"`).join(' or ');
         const foreign = keys.filter((key) => entry[key] !== undefined);
-        return foreign.map((key) => wrong([key], `"${key}" is only for "to: ${service}"`, { help }, 'key'));
+        const help = `Remove it, or write ${one}.`;
+        return foreign.map((key) => wrong([key], `"${key}" is only for ${one}`, { help }, 'key'));
       }),
     ];
   });

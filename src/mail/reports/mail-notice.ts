@@ -4,7 +4,7 @@ import type { Failure, RunSummary, StepSummary } from '#core/summary/summary.ts'
 import { expandText } from '#core/words/interpolate.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { MailSettings } from '#core/workflow.ts';
-import type { Notice, NoticeStatus } from '#engine/engine.ts';
+import type { Attach, Notice, NoticeStatus } from '#engine/engine.ts';
 import {
   escapeHtml,
   failurePath,
@@ -170,9 +170,12 @@ export type MailNoticeOptions = {
   readonly host: string;
   readonly commands: { readonly retry: boolean };
   readonly summaryOf: (notice: Notice, lines: number) => Promise<RunSummary>;
+  readonly attach: Attach;
 };
 
 const TAIL_LINES = 20;
+/** Attached artifacts. */
+const MAX_FILES = 100;
 
 /** Sends the mail; resolves to warnings about failed deliveries. */
 export async function sendNotice(
@@ -204,13 +207,17 @@ async function makeMail(notice: Notice, occasion: MailOccasion, options: MailNot
   const expand = (text: string) => expandText(text, notice.scope);
   const [key, settings] = settingsFor(notice, occasion);
   const facts = await factsOf(notice, options);
-  const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs) : { attachments: [], cut: [] };
+  const none = { files: [], leftOut: [] };
+  const { files, leftOut } =
+    settings.attach === undefined ? none : await options.attach(notice, settings.attach, MAX_FILES);
+  const room = files.reduce((left, { content }) => left - content.length, maxBytes.all);
+  const logs = settings.attachLogs ? await attachLogs(facts.summary, notice.logs, room) : { attachments: [], cut: [] };
   return {
     from: addresses([settings.from], `${key}.from`, expand),
     // Joined first, since a name may contain a comma and is then split over two entries.
     to: addresses([settings.to.join(', ')], `${key}.to`, expand),
-    ...renderMailReport(settings.prefix, facts, logs.cut),
-    attachments: logs.attachments,
+    ...renderMailReport(settings.prefix, facts, [...leftOut, ...logs.cut]),
+    attachments: [...files.map(({ name, content }) => ({ filename: name, content })), ...logs.attachments],
     // Suppresses out-of-office replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
@@ -250,14 +257,15 @@ const MEBIBYTE = 1024 * 1024;
 /** Size limits in bytes: mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
 const maxBytes = { each: MEBIBYTE, all: 10 * MEBIBYTE };
 
-/** Attaches the output of the last attempts, truncated to its end if too long, and notes what was truncated. */
+/** Attaches the output of the last attempts, in all `room` bytes, truncated to its end if too long, and notes what was truncated. */
 export async function attachLogs(
   { steps, handlers }: Pick<RunSummary, 'steps' | 'handlers'>,
   logs: RunLogs,
+  room: number = maxBytes.all,
 ): Promise<{ readonly attachments: readonly Attachment[]; readonly cut: readonly string[] }> {
   const attachments: Attachment[] = [];
   const cut: string[] = [];
-  let left = maxBytes.all;
+  let left = room;
   const files = await Promise.all([...steps, ...handlers].map((step) => logFiles(step, logs)));
   for (const { filename, file } of files.flat()) {
     const { head, tail, size } = await readExcerpt(file, { head: 0, tail: Math.min(maxBytes.each, left) });

@@ -1,9 +1,12 @@
-import { closeSync, fstatSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { firstItems } from '#core/data/collections.ts';
 import { isNamed, namedStep, splitInstanceName } from '#core/fan-out/instance-name.ts';
 import type { KeptFile } from '#core/run/run.ts';
 import { instancesOf, type RunState } from '#core/run/run-state.ts';
+import { expandText } from '#core/words/interpolate.ts';
+import type { Attach, Attached, Notice } from '#engine/engine.ts';
 import { WfError } from '#system/errors.ts';
+import { watchPattern } from '#system/glob.ts';
 import { readOpen } from '#system/trees/copy-file.ts';
 import type { PastRun } from './past-run.ts';
 import { noSuchStep } from './run-reference.ts';
@@ -37,6 +40,63 @@ export function listArtifacts(run: RunState, step: string | null): readonly Arti
         ...file,
       }));
     });
+}
+
+/** The artifacts whose names match each pattern: `STEP/PATH`, with wildcards; a directory means everything below it. */
+export function matchArtifacts<Glob extends string>(
+  all: readonly Artifact[],
+  globs: readonly Glob[],
+): readonly { readonly glob: Glob; readonly found: readonly Artifact[] }[] {
+  return globs.map((glob) => {
+    // A pattern is matched as a path below a directory.
+    const { matches } = watchPattern(glob, '/_');
+    return { glob, found: all.filter(({ name }) => name === glob || matches(`/_/${name}`)) };
+  });
+}
+
+/** Mail servers mostly accept 10 to 25 MB, and the encoding adds a third. */
+const MAX_ATTACHED_BYTES = 10 * 2 ** 20;
+
+/** Reads the artifacts that a notice sends, in the order of the list, as far as they fit. */
+export const attachArtifacts: Attach = ({ state, artifacts, scope }, patterns, maxFiles) => {
+  const globs = patterns.map((pattern) => expandText(pattern, scope));
+  const all = artifacts === undefined ? [] : listArtifacts(state, null);
+  const chosen = new Set(matchArtifacts(all, globs).flatMap(({ found }) => found));
+  const baseOf = ({ path }: Artifact) => path.slice(path.lastIndexOf('/') + 1);
+  const meant = all.filter((artifact) => chosen.has(artifact));
+  const bases = meant.map(baseOf);
+  const files: Attached['files'][number][] = [];
+  const leftOut: string[] = [];
+  let left = MAX_ATTACHED_BYTES;
+  for (const artifact of meant) {
+    const content =
+      files.length >= maxFiles
+        ? `a message has at most ${maxFiles} files`
+        : artifact.bytes > left
+          ? 'a message has at most 10 MiB of artifacts'
+          : contentOf(artifact, artifacts);
+    if (typeof content === 'string') {
+      leftOut.push(`the artifact "${artifact.name}" is not attached: ${content}`);
+      continue;
+    }
+    left -= content.length;
+    const base = baseOf(artifact);
+    const isUnique = bases.indexOf(base) === bases.lastIndexOf(base);
+    files.push({ name: isUnique ? base : artifact.name.replaceAll('/', '-'), content });
+  }
+  return { files, leftOut };
+};
+
+/** The bytes of a kept file, or why there are none. */
+function contentOf({ step, path, bytes }: Artifact, artifacts: Notice['artifacts']): Buffer | string {
+  const fd = artifacts?.open(step, path) ?? null;
+  if (fd === null) return 'it is gone';
+  try {
+    const content = readFileSync(fd);
+    return content.length === bytes ? content : 'it is damaged';
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function folderOf(step: string): string {

@@ -32,6 +32,7 @@ steps: [{name: built, command: echo, workerSelector: {os: linux}}]
   'refused.yaml': `
 type: chain
 params: NAME
+infoMail: {attach: a}
 steps:
   - {name: up, service: {}, command: sleep 9}
   - {name: keeps, command: echo, artifacts: out.txt}
@@ -118,6 +119,7 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
     expect({ code, refused: engine.refusals.map(({ step, message }) => [step, message]) }).toEqual({
       code: 2,
       refused: [
+        [null, 'the engine does not support "infoMail.attach"'],
         ['up', 'the engine does not support "service" of step "up"'],
         ['keeps', 'the engine does not support "artifacts" of step "keeps"'],
         [null, 'step "any" runs "$CHOSEN", and an engine reads workflows before the run, which sets "$CHOSEN"'],

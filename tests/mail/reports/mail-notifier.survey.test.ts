@@ -17,12 +17,16 @@ errorMail: {from: ci@example.org, to: "$TEAM, boss@example.org", prefix: "[Error
 infoMail: {from: CI <ci@example.org>, to: ['"Ops, all" <ops@example.org>'], prefix: "[Info]", attachLogs: true}
 `;
 
-type Options = { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+type Options = {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly mail?: string;
+};
 
 /** The command that runs a workflow with these settings, in a directory of its own. */
-function deploy(yaml: string, port: number, { args = [], env = {} }: Options = {}) {
+function deploy(yaml: string, port: number, { args = [], env = {}, mail = settings }: Options = {}) {
   const cwd = temporaryDirectory();
-  writeFileSync(join(cwd, 'deploy.yaml'), `${settings}${yaml}`);
+  writeFileSync(join(cwd, 'deploy.yaml'), `${mail}${yaml}`);
   const own = { WF_HOME: join(cwd, 'home'), WF_REPORTER: 'quiet', TEAM: 'team@example.org', SMTP_PORT: String(port) };
   return { args: ['run', ...args, 'deploy.yaml'], options: { cwd, env: { ...own, ...env } } };
 }
@@ -158,6 +162,28 @@ steps:
     const server = await smtpServer();
     expect((await run(succeeding, server.port, { args: ['--no-history'] })).code).toBe(0);
     expect(server.received[0]?.raw.match(/filename=.*/g)).toHaveLength(2);
+  });
+
+  test('attaches artifacts before logs, as many as fit, also of a run that is not stored', async () => {
+    const mail = settings.replace('attachLogs: true', 'attachLogs: true, attach: ["$STEP/**", none]');
+    const yaml = `
+mailOn: {success: true}
+env: [{STEP: build}]
+steps:
+  - {name: build, script: "mkdir -p d; echo 1 > d/one.txt; truncate -s 10485755 big; truncate -s 9 c", artifacts: [big, c, d]}
+  - {name: other, script: "echo output | tee x", artifacts: x, depends: build}
+`;
+    for (const args of [[], ['--no-history']]) {
+      const server = await smtpServer();
+      expect((await run(yaml, server.port, { args, mail })).code).toBe(0);
+      const [received] = server.received;
+      expect(received?.raw.match(/filename=.*/g)).toEqual(['filename=big', 'filename=one.txt', 'filename=other.log']);
+      expect(received?.raw).toContain(`\r\n\r\n${Buffer.from('1\n').toString('base64')}\r\n`);
+      expect(received && textOf(received)).toContain(
+        '\nthe artifact "build/c" is not attached: a message has at most 10 MiB of artifacts\n',
+      );
+      expect(received && textOf(received)).toContain('\nother.log contains the last 3 of 7 bytes\n');
+    }
   });
 
   test('reports a partial success', async () => {

@@ -6,12 +6,12 @@ import {
   archiveOf,
   bytesOfArtifact,
   listArtifacts,
+  matchArtifacts,
   openArtifact,
   type PastRun,
   requireSafeNames,
 } from '#service/history.ts';
 import { errorCode, WfError } from '#system/errors.ts';
-import { watchPattern } from '#system/glob.ts';
 import { makeDirectoriesBelow, readOpen } from '#system/trees/copy-file.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { configFor } from '../../reference.ts';
@@ -73,14 +73,11 @@ async function findRun(options: ArtifactsOptions, word: string, { err }: Console
 function choose(all: readonly Artifact[], globs: readonly string[]): readonly Artifact[] {
   const help = 'wf artifacts RUN lists them';
   if (all.length === 0) throw new WfError('not-found', 'the run has kept no artifacts');
-  const tests = globs.map((glob) => {
-    // A pattern is matched as a path below a directory.
-    const { matches } = watchPattern(glob, '/_');
-    const isMeant = ({ name }: Artifact) => name === glob || matches(`/_/${name}`);
-    if (!all.some(isMeant)) throw new WfError('not-found', `no artifact matches "${glob}"`, { help });
-    return isMeant;
-  });
-  return tests.length === 0 ? all : all.filter((artifact) => tests.some((isMeant) => isMeant(artifact)));
+  const matched = matchArtifacts(all, globs);
+  const missing = matched.find(({ found }) => found.length === 0);
+  if (missing !== undefined) throw new WfError('not-found', `no artifact matches "${missing.glob}"`, { help });
+  const meant = new Set(matched.flatMap(({ found }) => found));
+  return globs.length === 0 ? all : all.filter((artifact) => meant.has(artifact));
 }
 
 /** Prints one file as it is, several as a tar archive. */

@@ -40,9 +40,14 @@ const HELP = {
 };
 
 function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
-  const { container, file, dir } = workflow;
+  const { container, file, dir, notify = [] } = workflow;
   const keys = [container !== undefined && 'container', file !== null && !file.startsWith(`${dir}/`) && 'dir'] as const;
-  return keys.flatMap((key) => (key === false ? [] : [{ key, step: null, help: HELP[key] }]));
+  const mails = (['errorMail', 'infoMail', 'waitMail'] as const).filter((key) => workflow[key]?.attach !== undefined);
+  const attaching = [...mails, ...(notify.some(({ attach }) => attach !== undefined) ? ['notify'] : [])];
+  return [
+    ...keys.flatMap((key) => (key === false ? [] : [{ key, step: null, help: HELP[key] }])),
+    ...attaching.map((key) => ({ key: `${key}.attach`, step: null, help: HELP.artifacts })),
+  ];
 }
 
 function ofStep(step: Step): readonly Unsupported[] {

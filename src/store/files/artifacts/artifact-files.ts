@@ -63,6 +63,7 @@ export function createArtifacts(root: string, scratch: () => string, runsDir: st
   return {
     stage,
     replace,
+    open: opener(root),
     pathOf,
     ofRun: (runId) => (runsDir === null ? null : artifactsPath(join(runsDir, runId))),
     takeOver: (runId, step, files) => {
@@ -93,17 +94,17 @@ function isLinked(file: string, name: string): boolean {
 /** The artifacts of a run for readers. */
 export function readArtifacts(directory: string): StoredArtifacts {
   const root = artifactsPath(directory);
-  return {
-    directory: root,
-    open: (step, path) =>
-      storing('read', root, () => {
-        if (!existsSync(root)) return null;
-        const opened = OpenDirectory.open(root);
-        try {
-          return opened.fileAt([...foldersOf(step), ...path.split('/')]);
-        } finally {
-          opened.close();
-        }
-      }),
-  };
+  return { directory: root, open: opener(root) };
+}
+
+function opener(root: string): StoredArtifacts['open'] {
+  return (step, path) =>
+    storing('read', root, () => {
+      const opened = OpenDirectory.openIfThere(root);
+      try {
+        return opened?.fileAt([...foldersOf(step), ...path.split('/')]) ?? null;
+      } finally {
+        opened?.close();
+      }
+    });
 }
