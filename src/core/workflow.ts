@@ -512,6 +512,8 @@ export type Workflow = Locking & {
   readonly maxOutputBytes?: number;
   /** The most bytes of the files that a run keeps; absent for the default. */
   readonly maxArtifactBytes?: number;
+  /** How long after the end of a run its kept files stay; absent: as long as the run. */
+  readonly artifactRetentionDays?: number;
   /** Limit of the whole run without its handlers; 0: no limit. */
   readonly timeoutMs: number;
   /** Absent: its runs are never late. */

@@ -235,7 +235,7 @@ export type RawWorkflow = Keys<'name' | 'description' | 'group' | 'timezone' | '
     readonly logOutput?: LogOutput;
     /** Shared by the steps that name no executor or container of their own. */
     readonly container?: string | RawContainer;
-    readonly artifacts?: Keys<'maxMiB', number>;
+    readonly artifacts?: Keys<'maxMiB' | 'retentionDays', number>;
     readonly registryAuths?: string | { readonly [host: string]: string | RegistryAuth };
   };
 

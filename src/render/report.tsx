@@ -166,7 +166,7 @@ async function* artifactParts({ artifacts, view }: ReportView): AsyncGenerator<s
   yield `<section id="artifacts"><h2>Artifacts</h2>\n`;
   yield markup(<p class="note">{`${counted(artifacts.length, 'file')}, ${byteText(total)}`}</p>);
   yield '<ul class="card artifacts">\n';
-  for (const { name, bytes, content } of artifacts.slice(0, MAX_DETAILED)) {
+  for (const { name, bytes, content, removed } of artifacts.slice(0, MAX_DETAILED)) {
     const data = content === undefined ? null : `data:application/octet-stream;base64,${await content()}`;
     const file = <bdi>{name}</bdi>;
     yield markup(
@@ -178,18 +178,21 @@ async function* artifactParts({ artifacts, view }: ReportView): AsyncGenerator<s
             <code>{file}</code>
           </a>
         )}{' '}
-        <span class="quiet">{byteText(bytes)}</span>
+        <span class="quiet">{removed ? `${byteText(bytes)}, removed` : byteText(bytes)}</span>
       </li>,
     );
   }
   yield '</ul>\n';
   const left = artifacts.length - MAX_DETAILED;
   const more = left > 0 ? `${counted(left, 'file')} more. ` : '';
-  yield markup(
-    <p class="note">
-      {more}Write them into a directory: <code>wf artifacts get {shortId(view.run.runId)} --to out</code>
-    </p>,
-  );
+  const areRemoved = artifacts.some(({ removed }) => removed);
+  yield areRemoved
+    ? ''
+    : markup(
+        <p class="note">
+          {more}Write them into a directory: <code>wf artifacts get {shortId(view.run.runId)} --to out</code>
+        </p>,
+      );
   yield '</section>\n';
 }
 

@@ -2,9 +2,9 @@
 export {
   type Artifact,
   archiveOf,
+  artifactsOf,
   bytesOfArtifact,
   isSafeName,
-  listArtifacts,
   matchArtifacts,
   openArtifact,
   requireSafeNames,

@@ -14,7 +14,7 @@ type MemoryRun = { readonly snapshot: Snapshot; readonly logs: LogStore; readonl
 /** Runs that are not stored (`--no-history`): events in memory, files in a private directory until `close`. */
 export function createMemoryStore({ tempDir }: { readonly tempDir: () => string }): RunStore {
   const runs = new Map<string, MemoryRun>();
-  const artifacts = { directory: '', open: () => null };
+  const artifacts = { directory: '', open: () => null, exist: () => false };
   return {
     create: (snapshot) => {
       checkRunId(snapshot.runId);

@@ -42,6 +42,8 @@ export type StoredArtifacts = {
    * is gone. Never follows a link. Throws a `WfError` `storage`.
    */
   readonly open: (step: string, path: string) => number | null;
+  /** Whether there are files; false once `RunRemoval` has removed them. Never throws. */
+  readonly exist: () => boolean;
 };
 
 /** The kept files of a run for its owner. Methods throw a `WfError` `storage`. */
@@ -253,20 +255,24 @@ export type RunStatuses = {
 /** `unknown`: the owner belongs to another machine or namespace and cannot be reached. */
 export type OwnerVerdict = 'alive' | 'gone' | 'unknown';
 
+/** What is removed of a run. */
+export type RemovedPart = 'run' | 'artifacts';
+
 /** The removal of runs. Sizes are bytes of disk. Every method throws a `WfError` `storage` on a disk error. */
 export type RunRemoval = {
   /**
-   * Removes a run with its logs; resolves to the freed bytes, or to null if it must stay, is already gone, or has an owner.
+   * Removes a run with its logs, or only its artifacts; resolves to the freed bytes, or to null if they must stay, are already gone,
+   * or the run has an owner.
    * `mayGo` checks it before it is held, unless the caller has just done so (`isChecked`), and again when no other
    * process can change it. The run is gone when the call returns, its files when the promise resolves.
    */
   readonly remove: (
     runId: string,
     mayGo: () => boolean,
-    options?: { readonly isChecked: boolean },
+    options?: { readonly isChecked?: boolean; readonly part?: RemovedPart },
   ) => Promise<number | null>;
   /** The bytes that `remove` would free. */
-  readonly sizeOf: (runId: string) => number;
+  readonly sizeOf: (runId: string, part?: RemovedPart) => number;
   /** Finishes interrupted removals; resolves to the freed bytes, and the problems of what could not be removed. */
   readonly finishRemovals: () => Promise<{ readonly bytes: number; readonly problems: readonly string[] }>;
   /** Whether no process has called this for `everyMs`. Two simultaneous callers may both get true. Never throws. */

@@ -317,6 +317,30 @@ it('a crash while files are kept leaves none of them, and nothing in the run', (
   });
 });
 
+it('files that retention has removed are named as such, and a retry reports them', () => {
+  const file = steps(
+    `{name: a, command: ${make('echo 1 > one; echo 2 > two')}, artifacts: ["one", "two"]}`,
+    '{name: b, command: test -e go, depends: a}',
+  );
+  return withPlace({ 'a.yaml': `artifacts: {retentionDays: 0}\n${file}` }, async (place) => {
+    await run(place);
+    expect((await place.wf('gc')).stdout).toBe('nothing to remove\n');
+    await place.wf('run', 'a.yaml');
+    expect((await place.wf('gc', '--dry-run')).stdout).toMatch(/ of artifacts\nwould remove the artifacts of 1 run, /);
+    const { removed } = await place.json<{ readonly removed: readonly object[] }>('gc');
+    expect(removed).toMatchObject([{ runId: 'r', part: 'artifacts' }]);
+    expect((await place.wf('artifacts', 'r')).stdout).toMatch(/a\/one\n.*a\/two\n2 files, .*; the files have been removed\n/);
+    expect((await list(place)).map(({ removed: gone }) => gone)).toEqual([true, true]);
+    expect((await place.wf('artifacts', 'get', 'r')).stderr).toContain('the artifacts of run r have been removed');
+    const report = await place.wf('report', 'r', '-o', 'r.html', '--with-artifacts');
+    expect(report.code).toBe(0);
+    place.write('go', '');
+    expect((await place.wf('retry', 'r', '--reporter', 'plain')).stdout).toContain(
+      '[a] WARN   its 2 artifacts in run r are gone',
+    );
+  });
+});
+
 describe('wf artifacts get', () => {
   const file = steps(
     `{name: a, command: ${make('mkdir -p d; echo 1 > d/one; printf 22 > d/two; chmod +x d/two')}, artifacts: d}`,

@@ -54,6 +54,7 @@ test('every number accepts a variable, or is rejected with the reason', () => {
     {
       "MaxCleanUpTimeSec": ""MaxCleanUpTimeSec" must be a number, not a variable. It is also needed to end a run that has no variables, or lost its process. Write seconds, or a length such as 90s or 2d12h.",
       "artifacts.maxMiB": ""maxMiB" must be a whole number, not a variable. It limits all files that a run keeps. Write a number.",
+      "artifacts.retentionDays": ""retentionDays" must be a whole number, not a variable. It is read after the run, to remove old files. Write a number.",
       "container.healthcheck.retries": ""retries" in step "a" must be a whole number, not a variable. The settings of a health check take no variables. Write a number.",
       "executor-docker.host.consoleSize": "entry 1 of "consoleSize" in step "a" must be a whole number, not a variable. The size of a terminal takes no variables. Write whole numbers.",
       "histRetentionDays": ""histRetentionDays" must be a whole number, not a variable. It is read after the run, to remove old runs. Write a number.",

@@ -233,7 +233,10 @@ export class LocalRun {
       const { kept, ...rest } = step;
       if (kept === undefined || retryOf === null) return rest;
       const gone = new Set(this.#journal.artifacts?.takeOver(retryOf, step.step, kept) ?? kept);
-      for (const { path } of gone) this.#warn(step.step, `the artifact "${path}" of run ${retryOf} is gone`);
+      const [first, ...others] = gone;
+      if (first !== undefined && others.length === 0)
+        this.#warn(step.step, `the artifact "${first.path}" of run ${retryOf} is gone`);
+      if (others.length > 0) this.#warn(step.step, `its ${gone.size} artifacts in run ${retryOf} are gone`);
       return { ...rest, kept: kept.filter((file) => !gone.has(file)) };
     };
     return restored.map((one) => ('items' in one ? { ...one, instances: one.instances.map(take) } : take(one)));

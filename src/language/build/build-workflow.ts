@@ -128,6 +128,7 @@ export function buildWorkflow(input: BuildInput): Workflow {
     ...locksOf(merged),
     ...given({ maxOutputBytes: fixedNumber(merged.maxOutputSize) }),
     ...(merged.artifacts?.maxMiB === undefined ? {} : { maxArtifactBytes: merged.artifacts.maxMiB * 2 ** 20 }),
+    ...given({ artifactRetentionDays: merged.artifacts?.retentionDays }),
     timeoutMs: toMs(fixedNumber(merged.timeoutSec) ?? 0),
     ...given({ late: latenessOf(merged.late) }),
     ...runNumberTextsOf({ ...merged, maxActiveSteps: limits.maxActiveSteps }),

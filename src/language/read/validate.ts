@@ -228,6 +228,7 @@ const reasons: { readonly [path: string]: string } = {
   histRetentionDays: HISTORY,
   histRetentionRuns: HISTORY,
   lockTimeoutSec: `It limits a wait before the attempt or the run begins. ${LENGTH}`,
+  'artifacts.retentionDays': HISTORY.replace('runs', 'files'),
   'artifacts.maxMiB': `It limits all files that a run keeps. ${WRITE}`,
   restartWaitSec: `It is read between two runs. ${LENGTH}`,
   MaxCleanUpTimeSec: `It is also needed to end a run that has no variables, or lost its process. ${LENGTH}`,

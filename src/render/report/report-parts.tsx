@@ -29,6 +29,7 @@ export type ReportView = {
 export type ReportArtifact = {
   readonly name: string;
   readonly bytes: number;
+  readonly removed?: true;
   readonly content?: () => Promise<string>;
 };
 

@@ -6,7 +6,7 @@ import { byteText, counted } from '../text/value-text.ts';
 
 /** Renders the kept files of a run, one per line, and their total size. Ends with a line break. */
 export function renderArtifacts(
-  artifacts: readonly { readonly name: string; readonly bytes: number }[],
+  artifacts: readonly { readonly name: string; readonly bytes: number; readonly removed?: true }[],
   { color }: Pick<Terminal, 'color'>,
 ): string {
   if (artifacts.length === 0) return 'no artifacts\n';
@@ -16,5 +16,6 @@ export function renderArtifacts(
     { text: escapeControls(name), paint: plain },
   ]);
   const total = artifacts.reduce((sum, { bytes }) => sum + bytes, 0);
-  return `${renderTable([headRow(['SIZE', 'FILE'], colors), ...rows])}${counted(artifacts.length, 'file')}, ${byteText(total)}\n`;
+  const removed = artifacts.some((artifact) => artifact.removed) ? '; the files have been removed' : '';
+  return `${renderTable([headRow(['SIZE', 'FILE'], colors), ...rows])}${counted(artifacts.length, 'file')}, ${byteText(total)}${removed}\n`;
 }

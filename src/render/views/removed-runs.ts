@@ -16,6 +16,8 @@ export type RemovedRunView = {
   readonly status: RunStatus | null;
   readonly createdAt: string | null;
   readonly bytes: number;
+  /** Only its artifacts were removed. */
+  readonly part?: 'artifacts';
 };
 
 export type RemovedRunsView = {
@@ -30,23 +32,29 @@ export function renderRemovedRuns(
   { color }: Pick<Terminal, 'color'>,
 ): string {
   const colors = createColors(color);
-  const row = ({ runId, workflow, status, createdAt, bytes }: RemovedRunView): readonly LinePart[] => [
+  const row = ({ runId, workflow, status, createdAt, bytes, part }: RemovedRunView): readonly LinePart[] => [
     { text: shortId(runId), paint: plain },
     { text: escapeControls(workflow ?? '?'), paint: colors.bold },
     { text: createdAt === null ? '?' : dateAndTime(Date.parse(createdAt)), paint: plain },
     status === null
       ? { text: '?', paint: plain }
       : { text: statusText(status), paint: (text) => paintStatus(status, colors, text) },
-    { text: formatBytes(bytes), paint: plain },
+    { text: `${formatBytes(bytes)}${part === undefined ? '' : ' of artifacts'}`, paint: plain },
   ];
   const heads = headRow(['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'SIZE'], colors);
   const table = runs.length === 0 ? '' : renderTable([heads, ...runs.map(row)]);
-  return `${table}${conclusion(runs.length, freedBytes, dryRun)}\n`;
+  return `${table}${conclusion(runs, freedBytes, dryRun)}\n`;
 }
 
-function conclusion(count: number, bytes: number, dryRun: boolean): string {
-  if (count === 0 && bytes === 0) return 'nothing to remove';
-  return `${dryRun ? 'would remove' : 'removed'} ${counted(count, 'run')}, ${formatBytes(bytes)}`;
+function conclusion(runs: RemovedRunsView['runs'], bytes: number, dryRun: boolean): string {
+  if (runs.length === 0 && bytes === 0) return 'nothing to remove';
+  const parts = runs.filter(({ part }) => part !== undefined).length;
+  const whole = runs.length - parts;
+  const what = [
+    ...(whole > 0 || parts === 0 ? [counted(whole, 'run')] : []),
+    ...(parts > 0 ? [`the artifacts of ${counted(parts, 'run')}`] : []),
+  ];
+  return `${dryRun ? 'would remove' : 'removed'} ${what.join(' and ')}, ${formatBytes(bytes)}`;
 }
 
 /** Bytes as in a table: `512 B`, `20 KiB`. */

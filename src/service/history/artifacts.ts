@@ -18,13 +18,22 @@ export type Artifact = KeptFile & {
   readonly attempt: number;
   /** The path among all artifacts of the run: `build/dist/app.js`, of an instance `ship/web1/app.log`. */
   readonly name: string;
+  /** The files of the run have been removed. */
+  readonly removed?: true;
 };
+
+/** The artifacts of a past run. `step` and errors: as for `listArtifacts`. */
+export function artifactsOf({ state, stored }: PastRun, step: string | null): readonly Artifact[] {
+  const listed = listArtifacts(state, step);
+  if (listed.length === 0 || stored === null || stored.artifacts.exist()) return listed;
+  return listed.map((artifact) => ({ ...artifact, removed: true }));
+}
 
 /**
  * The artifacts of a run, in the order of its steps and paths. `step`: only those of a step, or of one instance; null: all.
  * Throws a `WfError` `not-found` for an unknown step.
  */
-export function listArtifacts(run: RunState, step: string | null): readonly Artifact[] {
+function listArtifacts(run: RunState, step: string | null): readonly Artifact[] {
   if (step !== null && namedStep(run, step) === null) throw noSuchStep(step, run.graph);
   const isMeant = isNamed(run, step);
   return [...firstItems(run.nodes, run.nodes.length)]
@@ -104,11 +113,15 @@ function folderOf(step: string): string {
   return instance === null ? step : `${instance.step}/${instance.key}`;
 }
 
-/** Opens a kept file, which must be as long as its event says; the caller closes it. Throws a `WfError` `storage`. */
+/**
+ * Opens a kept file, which must be as long as its event says; the caller closes it. Throws a `WfError` `storage`, and `not-found` if
+ * the files of the run have been removed.
+ */
 export function openArtifact(
   { stored, runId }: Pick<PastRun, 'stored' | 'runId'>,
-  { step, path, name, bytes }: Artifact,
+  { step, path, name, bytes, removed }: Artifact,
 ): number {
+  if (removed) throw new WfError('not-found', `the artifacts of run ${runId} have been removed`);
   const fd = stored?.artifacts.open(step, path) ?? null;
   if (fd !== null && fstatSync(fd).size === bytes) return fd;
   if (fd !== null) closeSync(fd);

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { RunStatus } from '#core/run/run.ts';
 import { isFinished } from '#core/run/run-state.ts';
 import type { RunArchive, RunLabel, RunRemoval } from '#store/store.ts';
@@ -34,6 +35,8 @@ export type RemovedRun = {
   readonly time: number;
   /** The freed disk space. */
   readonly bytes: number;
+  /** Only its artifacts were removed; absent: all of it. */
+  readonly part?: 'artifacts';
 };
 
 export type RetentionReport = {
@@ -51,25 +54,31 @@ type RetentionTools = Pick<LostRunTools, 'clock' | 'judge'> & {
 };
 
 /**
- * Removes surplus runs with their logs. It always keeps the last run of each workflow, every running or waiting run, and
+ * Removes surplus runs with their logs, and the artifacts of runs that keep them for a shorter time. It always keeps the last run of each workflow, every running or waiting run, and
  * the runs that one of these retries. The report lists what the disk refused.
  */
 export async function applyRetention(request: RetentionRequest, tools: RetentionTools): Promise<RetentionReport> {
   const left = request.dryRun ? { bytes: 0, problems: [] } : await tools.archive.finishRemovals();
   const problems = [...left.problems];
   const surplus = [...groupsOf(request.workflow, tools)].flatMap((group) => {
-    const isTooMany = retentionOf(group.ids, request.rule, tools.archive);
-    return candidatesOf(group, isTooMany, tools).map((candidate) => ({ candidate, isTooMany }));
+    const { isTooMany, isTooOld } = retentionOf(group.ids, request.rule, tools.archive);
+    const whole = candidatesOf(group, isTooMany, tools).map((candidate): Surplus => ({ candidate, isTooMany }));
+    if (isTooOld === null) return whole;
+    const removed = new Set(whole.map(({ candidate }) => candidate.runId));
+    const parts = candidatesOf(group, isTooOld, tools).filter(
+      ({ runId }) => !removed.has(runId) && tools.archive.sizeOf(runId, 'artifacts') > 0,
+    );
+    return [...whole, ...parts.map((candidate): Surplus => ({ candidate, isTooMany: isTooOld, part: 'artifacts' }))];
   });
   const removed = new Map<number, RemovedRun>();
   const pause = createSlices();
-  await someAtOnce(MOST_AT_ONCE, surplus.entries(), async ([position, { candidate, isTooMany }]) => {
+  await someAtOnce(MOST_AT_ONCE, surplus.entries(), async ([position, { candidate, isTooMany, part }]) => {
     request.progress?.(position, surplus.length);
     // Most of the work is synchronous: without a pause no signal would be handled.
     await pause();
     if (request.signal.aborted || candidate.runId === request.spare) return;
     try {
-      const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany }, tools);
+      const run = await removeIfOver(candidate, { dryRun: request.dryRun, isTooMany, ...given({ part }) }, tools);
       if (run !== null) removed.set(position, run);
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
@@ -86,6 +95,9 @@ type Group = { readonly label: RunLabel | null; readonly ids: readonly string[] 
 
 /** A run that may be surplus, judged by its time of creation. */
 type Candidate = Pick<RemovedRun, 'runId' | 'label' | 'time'> & { readonly position: number };
+
+/** A run, or a part of it, that may be removed. */
+type Surplus = { readonly candidate: Candidate; readonly isTooMany: IsTooMany } & Pick<RemovedRun, 'part'>;
 
 function groupsOf(workflow: string | null, { archive, reach }: RetentionTools): Iterable<Group> {
   const ids = archive.list();
@@ -120,7 +132,7 @@ function candidatesOf(
 
 async function removeIfOver(
   { runId, label, position, time }: Candidate,
-  { dryRun, isTooMany }: { readonly dryRun: boolean; readonly isTooMany: IsTooMany },
+  { dryRun, isTooMany, part }: Omit<Surplus, 'candidate'> & { readonly dryRun: boolean },
   { archive, history, clock, judge }: RetentionTools,
 ): Promise<RemovedRun | null> {
   const stamp = archive.stampOf(runId);
@@ -131,8 +143,8 @@ async function removeIfOver(
   // A run may have taken long: its age counts from its last known event.
   const lastAt = Math.max(time, run?.state.finishedAt ?? run?.stored?.events.at(-1)?.at ?? 0);
   if (!isOver(run) || !isTooMany(position, clock.now() - lastAt)) return null;
-  const removed = { runId, status: run?.state.status ?? null, label, time };
-  if (dryRun) return { ...removed, bytes: archive.sizeOf(runId) };
+  const removed = { runId, status: run?.state.status ?? null, label, time, ...given({ part }) };
+  if (dryRun) return { ...removed, bytes: archive.sizeOf(runId, part) };
   // Processes that a dead owner left running must be ended before their record is removed.
   if (wasLost) await history.read(runId);
   const mayGo = () => {
@@ -140,12 +152,12 @@ async function removeIfOver(
     const found = readForRemoval(archive, runId);
     return isOver(found) && found?.state.createdAt === run?.state.createdAt;
   };
-  let bytes = await archive.remove(runId, mayGo, { isChecked: isKnownOver });
+  let bytes = await archive.remove(runId, mayGo, { isChecked: isKnownOver, ...given({ part }) });
   if (bytes === null && !wasLost) {
     // An owner in another namespace may have died after its last event and before it released the run. The removal meets
     // and reports an error of the disk again.
     await archive.judgeOwner(runId).catch(ifRefused(null));
-    bytes = await archive.remove(runId, mayGo);
+    bytes = await archive.remove(runId, mayGo, given({ part }));
   }
   return bytes === null ? null : { ...removed, bytes };
 }
@@ -172,20 +184,27 @@ type IsTooMany = (position: number, ageMs: number) => boolean;
 const USUAL_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Returns the rule for the runs of one workflow, newest first. The last run is never surplus. */
-function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunArchive): IsTooMany {
+/** The rules for the runs of one workflow, and for their artifacts; null: those stay with their run. */
+type Retention = { readonly isTooMany: IsTooMany; readonly isTooOld: IsTooMany | null };
+
+/** Returns the rules for the runs of one workflow, newest first. The last run is never surplus. */
+function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunArchive): Retention {
   switch (rule.type) {
     case 'asked': {
       const { keep, olderThanMs } = rule;
-      return (position, ageMs) =>
+      const isTooMany: IsTooMany = (position, ageMs) =>
         position > 0 && (keep === null || position >= keep) && (olderThanMs === null || ageMs > olderThanMs);
+      return { isTooMany, isTooOld: null };
     }
     case 'settings': {
-      const { days, runs } = retentionIn(ids, archive);
+      const { days, runs, artifactDays } = retentionIn(ids, archive);
       // As in Dagu: no run is too old.
       const limitMs = days < 0 || runs !== null ? Number.POSITIVE_INFINITY : days * DAY_MS;
       const most = Math.min(rule.keepRuns ?? Number.POSITIVE_INFINITY, runs ?? Number.POSITIVE_INFINITY);
-      return (position, ageMs) => position > 0 && (ageMs > limitMs || position >= most);
+      return {
+        isTooMany: (position, ageMs) => position > 0 && (ageMs > limitMs || position >= most),
+        isTooOld: artifactDays === null ? null : (position, ageMs) => position > 0 && ageMs > artifactDays * DAY_MS,
+      };
     }
   }
 }
@@ -193,12 +212,14 @@ function retentionOf(ids: readonly string[], rule: RetentionRule, archive: RunAr
 function retentionIn(
   ids: readonly string[],
   archive: RunArchive,
-): { readonly days: number; readonly runs: number | null } {
+): { readonly days: number; readonly runs: number | null; readonly artifactDays: number | null } {
   for (const runId of ids) {
     const workflow = readPastRun(archive, runId)?.stored?.workflow;
-    if (workflow !== undefined) return { days: workflow.histRetentionDays, runs: workflow.histRetentionRuns ?? null };
+    if (workflow === undefined) continue;
+    const { histRetentionDays, histRetentionRuns = null, artifactRetentionDays = null } = workflow;
+    return { days: histRetentionDays, runs: histRetentionRuns, artifactDays: artifactRetentionDays };
   }
-  return { days: USUAL_DAYS, runs: null };
+  return { days: USUAL_DAYS, runs: null, artifactDays: null };
 }
 
 /**

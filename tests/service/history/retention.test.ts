@@ -121,6 +121,36 @@ describe('retention removes', () => {
     expect(await gone({ rule: { type: 'settings', keepRuns: 1 } })).toEqual(runs.slice(0, 2));
   });
 
+  test('only the artifacts of runs that keep them for fewer days, and never those of the last run', async () => {
+    const { store, begin, end, apply } = world();
+    const short = { artifactRetentionDays: 2 };
+    const keeping = (age: number, retryOf: string | null = null) => {
+      const journal = begin(age, short, retryOf);
+      const staged = journal.artifacts?.stage() ?? '';
+      writeFileSync(join(staged, 'a'), 'x'.repeat(5000));
+      journal.artifacts?.replace('load', staged);
+      return journal;
+    };
+    const whole = await end(keeping(40), 40);
+    const [old, young] = [await end(keeping(3), 3), await end(keeping(1), 1)];
+    const without = await end(begin(5, short), 5);
+    const retried = await end(keeping(4), 4);
+    const running = begin(0, short, retried);
+    const exist = (runId: string) => store.read(runId)?.artifacts.exist();
+    const planned = await apply({ dryRun: true });
+    expect(planned.removed.map(({ runId, part }) => [runId, part])).toEqual([
+      [whole, undefined],
+      [old, 'artifacts'],
+    ]);
+    expect((await apply({ rule: { type: 'asked', keep: null, olderThanMs: 365 * day } })).removed).toEqual([]);
+    const { removed, freedBytes } = await apply();
+    expect({ removed, freedBytes }).toEqual({ removed: planned.removed, freedBytes: planned.freedBytes });
+    expect([old, young, without, retried].map(exist)).toEqual([false, true, false, true]);
+    expect(store.read(old)?.logs.streams('load', 1)).toEqual(store.read(young)?.logs.streams('load', 1));
+    expect((await apply()).removed).toEqual([]);
+    await running.close();
+  });
+
   test('according to the file of the latest run', async () => {
     const { make, gone } = world();
     const old = await make(20, { histRetentionDays: 100 });

@@ -4,8 +4,8 @@ import { views } from '#render/views.ts';
 import {
   type Artifact,
   archiveOf,
+  artifactsOf,
   bytesOfArtifact,
-  listArtifacts,
   matchArtifacts,
   openArtifact,
   type PastRun,
@@ -38,7 +38,7 @@ export async function artifactsCommand(options: ArtifactsOptions, console: Conso
     throw new WfError('usage', `${misplaced} is for wf artifacts get`, { help: 'wf artifacts get @latest --to out' });
   if (rest.length > 0) throw new WfError('usage', 'wf artifacts takes a run and one step');
   const run = await findRun(options, options.run ?? '@latest', console);
-  const artifacts = listArtifacts(run.state, first ?? null);
+  const artifacts = artifactsOf(run, first ?? null);
   const { out, outTerminal } = console;
   if (options.json) out.write(`${JSON.stringify(artifacts, null, 2)}\n`);
   else out.write((await views.artifacts()).renderArtifacts(artifacts, outTerminal));
@@ -51,7 +51,7 @@ async function getArtifacts(
 ): Promise<void> {
   if (options.json) throw new WfError('usage', '--json is for the list: wf artifacts RUN --json');
   const run = await findRun(options, word, console);
-  const chosen = choose(listArtifacts(run.state, null), globs);
+  const chosen = choose(artifactsOf(run, null), globs);
   requireSafeNames(chosen);
   if (options.to === '-') return print(run, chosen, console.out);
   for (const artifact of chosen) {

@@ -1,4 +1,5 @@
 import { workflowDirectories } from '#config/config.ts';
+import { given } from '#core/data/collections.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { type RemovedRunView, views } from '#render/views.ts';
@@ -69,9 +70,18 @@ async function show(
   for (const problem of problems) err.write(`wf: ${escapeControls(problem)}\n`);
 }
 
-function viewOf({ runId, status, label, time, bytes }: RemovedRun): RemovedRunView {
+function viewOf({ runId, status, label, time, bytes, part }: RemovedRun): RemovedRunView {
   const { workflow, group, file } = label ?? { workflow: null, group: null, file: null };
-  return { runId, workflow, group, file, status, createdAt: time === 0 ? null : new Date(time).toISOString(), bytes };
+  return {
+    runId,
+    workflow,
+    group,
+    file,
+    status,
+    createdAt: time === 0 ? null : new Date(time).toISOString(),
+    bytes,
+    ...given({ part }),
+  };
 }
 
 /** Short commands show nothing. */

@@ -5,11 +5,11 @@ import type { RunSummary } from '#core/summary/summary.ts';
 import { type ReportAssets, type ReportView, renderReport } from '#render/report.tsx';
 import { shortId } from '#render/text.ts';
 import {
+  artifactsOf,
   bytesOfArtifact,
   drawRun,
   earlierRun,
   type History,
-  listArtifacts,
   type PastRun,
   runViewJson,
 } from '#service/history.ts';
@@ -43,7 +43,7 @@ export async function reportCommand(
   requireLocal(common, config, 'report', 'wf status and wf logs show runs of a daemon');
   const { history } = app.createPast(config, { reach: reachOf(common, config, { err }) });
   const run = await history.find(word ?? '@latest');
-  const report = { ...(await viewOf(run, history)), artifacts: artifactsOf(run, withArtifacts) };
+  const report = { ...(await viewOf(run, history)), artifacts: reportedArtifacts(run, withArtifacts) };
   const parts = renderReport(report, readAssets());
   if (output === '-') {
     for await (const part of parts) {
@@ -73,10 +73,11 @@ async function viewOf(run: PastRun, history: History): Promise<Omit<ReportView, 
 }
 
 /** The artifacts of the run. `areEmbedded`: the report contains the small ones, as many as fit. */
-function artifactsOf(run: PastRun, areEmbedded: boolean): ReportView['artifacts'] {
+function reportedArtifacts(run: PastRun, areEmbedded: boolean): ReportView['artifacts'] {
   let left = areEmbedded ? MAX_ALL_EMBEDDED : -1;
-  return listArtifacts(run.state, null).map((artifact) => {
-    const { name, bytes } = artifact;
+  return artifactsOf(run, null).map((artifact) => {
+    const { name, bytes, removed } = artifact;
+    if (removed) return { name, bytes, removed };
     if (bytes > MAX_EMBEDDED || bytes > left) return { name, bytes };
     left -= bytes;
     return { name, bytes, content: () => inBase64(bytesOfArtifact(run, artifact)) };

@@ -25,9 +25,13 @@ export function RunArtifacts({ head, steps }: { head: RunHead; steps: readonly S
     <div class="artifacts">
       <div class="artifact">
         <span>{`${counted(value.length, 'file')}, ${byteText(bytes)}`}</span>
-        <a class="plain-link" href={to.archive(head.runId)} download>
-          Save all of them
-        </a>
+        {value.some(({ removed }) => removed) ? (
+          <span class="quiet">The files have been removed.</span>
+        ) : (
+          <a class="plain-link" href={to.archive(head.runId)} download>
+            Save all of them
+          </a>
+        )}
       </div>
       <ul>
         {value.slice(0, MAX_LISTED).map((artifact) => (
@@ -48,7 +52,7 @@ async function readArtifacts(id: string): Promise<readonly Artifact[]> {
 type Content = { readonly text: string } | { readonly image: string };
 
 function ArtifactLine({ runId, artifact }: { runId: string; artifact: Artifact }) {
-  const { name, step, path, bytes } = artifact;
+  const { name, step, path, bytes, removed = false } = artifact;
   const address = to.artifact(runId, step, path);
   const content = useSignal<Content | null>(null);
   const problem = useSignal<ApiProblem | null>(null);
@@ -68,11 +72,15 @@ function ArtifactLine({ runId, artifact }: { runId: string; artifact: Artifact }
   return (
     <li>
       <div class="artifact">
-        <a class="plain-link" href={address} download>
-          {name}
-        </a>
+        {removed ? (
+          <span>{name}</span>
+        ) : (
+          <a class="plain-link" href={address} download>
+            {name}
+          </a>
+        )}
         <span class="quiet">{byteText(bytes)}</span>
-        {type !== null && bytes <= MAX_SHOWN && (
+        {type !== null && bytes <= MAX_SHOWN && !removed && (
           <Button
             text={content.value === null ? 'Show' : 'Hide'}
             aria-label={`${content.value === null ? 'Show' : 'Hide'} ${name}`}

@@ -5,9 +5,9 @@ import { createGzip } from 'node:zlib';
 import {
   type Artifact,
   archiveOf,
+  artifactsOf,
   bytesOfArtifact,
   isSafeName,
-  listArtifacts,
   openArtifact,
   type PastRun,
 } from '#service/history.ts';
@@ -21,11 +21,13 @@ import { namedRun, type V2Handler } from '../v2-parts.ts';
 export const showArtifacts: V2Handler = async ({ params: { id = '' }, query }, parts) => {
   const { step, archive } = readQuery('listArtifacts', query);
   const run = await namedRun(id, parts);
-  const artifacts = listArtifacts(run.state, step);
+  const artifacts = artifactsOf(run, step);
   return archive === null ? jsonReply({ artifacts }) : archiveReply(run, artifacts);
 };
 
 function archiveReply(run: PastRun, artifacts: readonly Artifact[]): Reply {
+  // An error before the answer begins.
+  for (const removed of artifacts.filter((artifact) => artifact.removed).slice(0, 1)) openArtifact(run, removed);
   const unsafe = artifacts.find(({ name }) => !isSafeName(name));
   if (unsafe !== undefined) {
     const message = `the artifact ${JSON.stringify(unsafe.name)} has no name for a file`;
@@ -51,7 +53,7 @@ function copies(chunks: AsyncIterable<Buffer>): Readable {
 /** `GET /api/v2/runs/{id}/artifacts/{step}/{path}`. */
 export const showArtifact: V2Handler = async ({ params: { id = '', step = '', path = '' }, headers }, parts) => {
   const run = await namedRun(id, parts);
-  const found = listArtifacts(run.state, step).find((each) => each.step === step && each.path === path);
+  const found = artifactsOf(run, step).find((each) => each.step === step && each.path === path);
   if (found === undefined) {
     const help = `GET /api/v2/runs/${run.runId}/artifacts lists them`;
     throw new WfError('not-found', `step "${step}" has kept no file ${JSON.stringify(path)}`, { help });

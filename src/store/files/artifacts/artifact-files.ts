@@ -94,7 +94,7 @@ function isLinked(file: string, name: string): boolean {
 /** The artifacts of a run for readers. */
 export function readArtifacts(directory: string): StoredArtifacts {
   const root = artifactsPath(directory);
-  return { directory: root, open: opener(root) };
+  return { directory: root, open: opener(root), exist: () => existsSync(root) };
 }
 
 function opener(root: string): StoredArtifacts['open'] {

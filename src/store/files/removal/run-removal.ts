@@ -16,7 +16,8 @@ import { promisify } from 'node:util';
 import type { ProcessOwner } from '#core/run/run.ts';
 import { flushDirectory } from '#system/durable-file.ts';
 import { errorCode, failedAs, isMissing, tryOr, WfError } from '#system/errors.ts';
-import type { RunRemoval } from '../../store.ts';
+import type { RemovedPart, RunRemoval } from '../../store.ts';
+import { artifactsPath } from '../artifacts/artifact-files.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { makePrivateDirectory, openPrivate, storageError, storingLater } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
@@ -31,7 +32,7 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
      * A run is owned first, as for a recovery: so no two processes remove it (if they try at the very same moment, all may
      * give way until the next time), and none removes another run that has got its id meanwhile.
      */
-    remove: async (runId, mayGo, { isChecked } = { isChecked: false }) => {
+    remove: async (runId, mayGo, { isChecked = false, part = 'run' } = {}) => {
       // Checked before as well: a waiting run must never be owned, even briefly, by a process that does not carry it.
       if (!isRunId(runId) || (!isChecked && !mayGo())) return null;
       owner ??= thisOwner(processes);
@@ -39,16 +40,19 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
       if (ownership === null) return null;
       let entry: string | null;
       try {
-        entry = mayGo() ? moveToTrash(runsDir, runId) : null;
+        entry = mayGo() ? moveToTrash(runsDir, runId, part) : null;
       } finally {
         // An open file would keep the directory in the trash from being removed completely.
         releaseOwner(ownership);
       }
       return entry === null ? null : removeFromTrash(runsDir, entry);
     },
-    sizeOf: (runId) => {
+    sizeOf: (runId, part = 'run') => {
       const directory = join(runsDir, runId);
-      return isRunId(runId) ? diskUsage(directory) + outsideLogsUsage(directory) : 0;
+      if (!isRunId(runId)) return 0;
+      return part === 'artifacts'
+        ? diskUsage(artifactsPath(directory))
+        : diskUsage(directory) + outsideLogsUsage(directory);
     },
     finishRemovals: () => emptyTrash(runsDir),
     claimTidying: (now, everyMs) => claimTidying(runsDir, now, everyMs),
@@ -83,10 +87,10 @@ function claimTidying(runsDir: string, now: number, everyMs: number): boolean {
  * `emptyTrash`, finishes it.
  */
 
-/** Moves a run out of the history of every reader; returns its path in the trash, or null if it is gone already. */
-function moveToTrash(runsDir: string, runId: string): string | null {
+/** Moves a run, or its artifacts, away from every reader; returns the path in the trash, or null if it is gone already. */
+function moveToTrash(runsDir: string, runId: string, part: RemovedPart = 'run'): string | null {
   const trash = join(runsDir, '.trash');
-  const directory = join(runsDir, runId);
+  const directory = part === 'artifacts' ? artifactsPath(join(runsDir, runId)) : join(runsDir, runId);
   const entry = join(trash, `${runId}~${process.pid}-${Math.random().toString(36).slice(2)}`);
   try {
     if (!isThere(trash)) makePrivateDirectory(trash);
