@@ -72,6 +72,8 @@ export function createRemoteService(client: DaemonClient): Service {
         for await (const _ of followRun(client, { runId, after: 0, signal }, null));
         return summaryOf(client, runId);
       },
+      // Few commands need them.
+      artifacts: async (reference) => (await import('./remote-artifacts.ts')).remoteArtifacts(client, reference),
       logs: (reference, request) => remoteLogs(client, reference, request),
       declareLost: async () => {
         throw new WfError('usage', 'a daemon does not accept --owner-gone', {

@@ -6,8 +6,11 @@ export {
   bytesOfArtifact,
   isSafeName,
   matchArtifacts,
+  type OpenArtifact,
   openArtifact,
+  type RunArtifacts,
   requireSafeNames,
+  storedArtifacts,
 } from './history/artifacts.ts';
 export { evolveIfFit, foldRun } from './history/fold-run.ts';
 export {

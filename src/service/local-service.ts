@@ -15,6 +15,7 @@ import {
 import { mayBeActive, type PastRun } from './history/past-run.ts';
 import { summarizeWithFailures } from './history/run-failures.ts';
 import { lastRunId, namesWorkflow, type Reach, requireKnownWorkflow } from './history/run-reference.ts';
+import { storedArtifacts } from './on-demand.ts';
 import { declareLost, untilOver } from './runs/end-run.ts';
 import { createLocalRuns, type LocalRuns, type LocalRunTools } from './runs/local-runs.ts';
 import { type LogAnswer, type LogRequest, lockEntry, type RunService, type RunView, type Service } from './service.ts';
@@ -65,6 +66,7 @@ export function createLocalService(tools: LocalServiceTools): LocalService {
         const stop = control();
         return stop.history.summarize(await untilOver(runId, stop));
       },
+      artifacts: async (reference) => storedArtifacts(await past().history.find(reference)),
       logs: (reference, request) => localLogs(reference, request, { ...tools, ...past() }),
       declareLost: async (reference) => {
         const stop = control();

@@ -12,6 +12,9 @@ export const summarizeNotice = onDemand(async () => (await import('./history/run
 /** Reads the artifacts that a notification about a run sends. */
 export const attachArtifacts = onDemand(async () => (await import('./history/artifacts.ts')).attachArtifacts);
 
+/** The artifacts of a run of this machine. */
+export const storedArtifacts = onDemand(async () => (await import('./history/artifacts.ts')).storedArtifacts);
+
 /** Plans the retry of the sub-workflow run of an earlier attempt. */
 export const retryChild = onDemand(async () => (await import('./runs/retry-child.ts')).retryChild);
 

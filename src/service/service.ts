@@ -16,6 +16,7 @@ import { randomBytes } from '#fast/random-bytes.ts';
 import type { Diagnostic } from '#language/diagnostic.ts';
 import type { LogChunk, LogStream } from '#store/logs.ts';
 import type { LockState, LockTicket } from '#store/store.ts';
+import type { RunArtifacts } from './history/artifacts.ts';
 import type { RunFilter } from './history/history.ts';
 import type { LogReader } from './history/logs/log-view.ts';
 import type { WorkflowReference } from './workflows/workflows.ts';
@@ -56,6 +57,8 @@ export type RunService = RunActions & {
   readonly ended: (runId: string) => Promise<RunSummary>;
   /** Throws as `find` does, and `not-found` for an unknown step or attempt. */
   readonly logs: (reference: string, request: LogRequest) => Promise<LogAnswer>;
+  /** Throws as `find` does. */
+  readonly artifacts: (reference: string) => Promise<RunArtifacts>;
   readonly repeatedStopKills: boolean;
   /** Records a run as lost whose process cannot be checked. Throws as `find` does, and `run-active`. */
   readonly declareLost: (reference: string) => Promise<RunSummary>;

@@ -161,7 +161,7 @@ export const addLogs: AddCommand = (program, console) => {
 
 /** `wf artifacts`. */
 export const addArtifacts: AddCommand = (program, console) => {
-  withLocalOnly(withAny(withCommon(program.command('artifacts'))))
+  withClientSettings(withAny(withCommon(program.command('artifacts'))))
     .addArgument(runArgument('[run]').default(undefined, 'the last run'))
     .argument('[names...]', 'a step; default: all. After "get": a run, and patterns of the listed files')
     .description('list the files that the steps of a run have kept; "wf artifacts get" writes them')

@@ -128,6 +128,37 @@ export function openArtifact(
   throw new WfError('storage', `the artifact "${name}" of run ${runId} is ${fd === null ? 'gone' : 'damaged'}`);
 }
 
+/** The files that the steps of a run have kept. */
+export type RunArtifacts = {
+  readonly runId: string;
+  /** Those of a step or instance; null: all. Throws `not-found` for an unknown step. */
+  readonly list: (step: string | null) => Promise<readonly Artifact[]>;
+  /** Opens one that the list has. Throws `not-found` if it has been removed, `storage` if it is gone or damaged. */
+  readonly open: (artifact: Artifact) => Promise<OpenArtifact>;
+};
+
+/** An open file. `bytes`: in chunks that are valid until the next one; throws `storage` if they are not those that were kept. */
+export type OpenArtifact = {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** A daemon does not tell. */
+  readonly isExecutable: boolean;
+  /** If its bytes are not read. */
+  readonly close: () => void;
+};
+
+/** The artifacts of a past run, as a service offers them. */
+export function storedArtifacts(run: PastRun): RunArtifacts {
+  return {
+    runId: run.runId,
+    list: async (step) => artifactsOf(run, step),
+    open: async (artifact) => {
+      const fd = openArtifact(run, artifact);
+      const isExecutable = (fstatSync(fd).mode & 0o100) !== 0;
+      return { bytes: readOpen(fd), isExecutable, close: () => closeSync(fd) };
+    },
+  };
+}
+
 /** The bytes of a kept file, by default all, in chunks that are valid until the next one. Throws like `openArtifact`. */
 export function bytesOfArtifact(
   run: Pick<PastRun, 'stored' | 'runId'>,
@@ -139,12 +170,13 @@ export function bytesOfArtifact(
 
 /** The bytes of a tar archive of kept files, in chunks that are valid until the next one. Throws like `openArtifact`. */
 export async function* archiveOf(
-  run: Pick<PastRun, 'stored' | 'runId'>,
+  { open }: Pick<RunArtifacts, 'open'>,
   artifacts: readonly Artifact[],
-): AsyncGenerator<Buffer, void> {
+): AsyncGenerator<Uint8Array, void> {
   for (const artifact of artifacts) {
+    const { bytes } = await open(artifact);
     yield tarHeader(artifact.name, artifact.bytes);
-    yield* bytesOfArtifact(run, artifact);
+    yield* bytes;
     yield tarPadding(artifact.bytes);
   }
   yield TAR_END;

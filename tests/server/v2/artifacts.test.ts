@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Artifact } from '#service/history.ts';
 import { jsonOf } from '../../support/api-server.ts';
 import { type ApiWorld, apiWorld } from '../../support/api-world.ts';
+import { wf } from '../../support/wf.ts';
 
 const hostile = '<script>alert(1)</script>\n';
 const odd = 'a b;"%2e%2e".html';
@@ -93,6 +94,31 @@ test('a part of a file is sent, and nothing to a client that has it', async () =
   expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */10']);
 });
 
+test('wf artifacts lists and writes them from another machine, and notices other bytes', async () => {
+  const world = await ranWorld();
+  const server = `http://127.0.0.1:${world.address.port}`;
+  const env = { WF_HOME: join(world.directory, 'other') };
+  const at = (...args: readonly string[]) =>
+    wf(['artifacts', ...args, '--server', server], { cwd: world.directory, env });
+  expect(JSON.parse((await at('@latest', '--json')).stdout)).toEqual(await listed(world));
+  expect((await at('r', 'make')).stdout).toContain('4 files, 684 KiB');
+  expect((await at('r', 'other')).stderr).toContain('has no step "other"');
+  expect((await at('get', 'r', '**/ten', '--to', '-')).stdout).toBe('0123456789');
+  expect((await at('get', 'r', '--to', 'out')).code).toBe(0);
+  for (const artifact of await listed(world)) {
+    const written = readFileSync(join(world.directory, 'out', artifact.name));
+    expect(written.equals(await bytesOf(world, pathOf(artifact)))).toBe(true);
+  }
+  const own = join((await world.app.history.read('r'))?.stored?.artifacts.directory ?? '', 'make/d/ten');
+  writeFileSync(own, '9876543210');
+  const { code, stderr } = await at('get', 'r', 'make/d/ten', '--to', 'new');
+  expect([code, stderr]).toEqual([
+    expect.any(Number),
+    expect.stringContaining('the daemon sent other bytes of the artifact "make/d/ten" than those that the step kept'),
+  ]);
+  expect(existsSync(join(world.directory, 'new/make/d/ten'))).toBe(false);
+});
+
 test('an archive has the files under their names', async () => {
   const world = await ranWorld();
   const archive = join(world.directory, 'all.tar.gz');
@@ -119,6 +145,16 @@ test('only what the list has is opened, and never through a link', async () => {
     expect([path, status, body.includes('root:')]).toEqual([path, 500, false]);
   }
   await expect(bytesOf(world, `${base}?archive=tar.gz`)).rejects.toThrow();
+});
+
+test('files that have been removed are still listed, and not found', async () => {
+  const world = await ranWorld();
+  rmSync((await world.app.history.read('r'))?.stored?.artifacts.directory ?? '', { recursive: true });
+  expect((await listed(world)).map(({ removed }) => removed)).toEqual([true, true, true, true]);
+  for (const path of [pathOf({ step: 'make', path: 'd/ten' }), `${base}?archive=tar.gz`]) {
+    const { status, body } = await world.ask('GET', path);
+    expect([status, body]).toEqual([404, expect.stringContaining('the artifacts of run r have been removed')]);
+  }
 });
 
 test('an archive never has a name that leads out of a directory', async () => {

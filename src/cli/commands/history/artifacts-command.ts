@@ -4,17 +4,15 @@ import { views } from '#render/views.ts';
 import {
   type Artifact,
   archiveOf,
-  artifactsOf,
-  bytesOfArtifact,
   matchArtifacts,
-  openArtifact,
-  type PastRun,
+  type OpenArtifact,
+  type RunArtifacts,
   requireSafeNames,
 } from '#service/history.ts';
 import { errorCode, WfError } from '#system/errors.ts';
-import { makeDirectoriesBelow, readOpen } from '#system/trees/copy-file.ts';
-import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
-import { configFor } from '../../reference.ts';
+import { removeFile } from '#system/files.ts';
+import { makeDirectoriesBelow } from '#system/trees/copy-file.ts';
+import { type AccessOptions, withService } from '../../access/open-service.ts';
 import type { Console, Output } from '../../terminal/console.ts';
 import { unwritable } from '../../terminal/write-file.ts';
 
@@ -37,11 +35,13 @@ export async function artifactsCommand(options: ArtifactsOptions, console: Conso
   if (misplaced !== null)
     throw new WfError('usage', `${misplaced} is for wf artifacts get`, { help: 'wf artifacts get @latest --to out' });
   if (rest.length > 0) throw new WfError('usage', 'wf artifacts takes a run and one step');
-  const run = await findRun(options, options.run ?? '@latest', console);
-  const artifacts = artifactsOf(run, first ?? null);
-  const { out, outTerminal } = console;
-  if (options.json) out.write(`${JSON.stringify(artifacts, null, 2)}\n`);
-  else out.write((await views.artifacts()).renderArtifacts(artifacts, outTerminal));
+  return withService({ ...options, shows: options.run }, console, async ({ runs }) => {
+    const { list } = await runs.artifacts(options.run ?? '@latest');
+    const artifacts = await list(first ?? null);
+    const { out, outTerminal } = console;
+    if (options.json) out.write(`${JSON.stringify(artifacts, null, 2)}\n`);
+    else out.write((await views.artifacts()).renderArtifacts(artifacts, outTerminal));
+  });
 }
 
 async function getArtifacts(
@@ -50,23 +50,17 @@ async function getArtifacts(
   console: Console,
 ): Promise<void> {
   if (options.json) throw new WfError('usage', '--json is for the list: wf artifacts RUN --json');
-  const run = await findRun(options, word, console);
-  const chosen = choose(artifactsOf(run, null), globs);
-  requireSafeNames(chosen);
-  if (options.to === '-') return print(run, chosen, console.out);
-  for (const artifact of chosen) {
+  return withService({ ...options, shows: word }, console, async ({ runs }) => {
+    const run = await runs.artifacts(word);
+    const chosen = choose(await run.list(null), globs);
+    requireSafeNames(chosen);
+    if (options.to === '-') return print(run, chosen, console.out);
     const to = options.to ?? '.';
-    await writeArtifact({ to, name: artifact.name }, openArtifact(run, artifact), options.force === true);
-    console.out.write(`${join(to, artifact.name)}\n`);
-  }
-}
-
-async function findRun(options: ArtifactsOptions, word: string, { err }: Console): Promise<PastRun> {
-  const app = await import('#app/history-app.ts');
-  const config = configFor(options);
-  requireLocal(options, config, 'artifacts', 'the page of the daemon shows its runs');
-  const { history } = app.createPast(config, { reach: reachOf(options, config, { err }) });
-  return history.find(word);
+    for (const artifact of chosen) {
+      await writeArtifact({ to, name: artifact.name }, await run.open(artifact), options.force === true);
+      console.out.write(`${join(to, artifact.name)}\n`);
+    }
+  });
 }
 
 /** The artifacts whose names match one of the patterns; without patterns all. */
@@ -81,35 +75,37 @@ function choose(all: readonly Artifact[], globs: readonly string[]): readonly Ar
 }
 
 /** Prints one file as it is, several as a tar archive. */
-async function print(run: PastRun, artifacts: readonly Artifact[], out: Output): Promise<void> {
+async function print(run: RunArtifacts, artifacts: readonly Artifact[], out: Output): Promise<void> {
   const [first, ...others] = artifacts;
   if (first === undefined) return;
-  for await (const chunk of others.length === 0 ? bytesOfArtifact(run, first) : archiveOf(run, artifacts)) {
+  const bytes = others.length === 0 ? (await run.open(first)).bytes : archiveOf(run, artifacts);
+  for await (const chunk of bytes) {
     out.write(chunk);
     if (out.isBehind()) await out.drained();
     if (out.isClosed()) return;
   }
 }
 
-/** Writes a file below a directory, never through a link there. Closes `source`. */
+/** Writes a file below a directory, never through a link there; removes it if its bytes do not arrive. Closes `source`. */
 async function writeArtifact(
   { to, name }: { readonly to: string; readonly name: string },
-  source: number,
+  source: OpenArtifact,
   force: boolean,
 ): Promise<void> {
   const path = join(to, name);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC } = constants;
-  const isExecutable = (fstatSync(source).mode & 0o100) !== 0;
   let fd: number | null = null;
   try {
     makeDirectoriesBelow(to, name.split('/').slice(0, -1));
     fd = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL), 0o666);
-    if (isExecutable) fchmodSync(fd, fstatSync(fd).mode | 0o111);
-    for await (const chunk of readOpen(source)) {
+    if (source.isExecutable) fchmodSync(fd, fstatSync(fd).mode | 0o111);
+    for await (const chunk of source.bytes) {
       for (let written = 0; written < chunk.length; ) written += writeSync(fd, chunk, written);
     }
   } catch (error) {
-    if (fd === null) closeSync(source);
+    if (fd === null) source.close();
+    else removeFile(path);
+    if (error instanceof WfError) throw error;
     if (errorCode(error) !== 'EEXIST') throw unwritable(path, error);
     throw new WfError('usage', `"${path}" exists`, { help: '--force overwrites it, --to DIR names another directory' });
   } finally {

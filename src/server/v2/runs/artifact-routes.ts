@@ -10,6 +10,7 @@ import {
   isSafeName,
   openArtifact,
   type PastRun,
+  storedArtifacts,
 } from '#service/history.ts';
 import { WfError } from '#system/errors.ts';
 import { createStreamWriter } from '../../reply/event-stream.ts';
@@ -37,13 +38,13 @@ function archiveReply(run: PastRun, artifacts: readonly Artifact[]): Reply {
     status: 200,
     headers: { 'Content-Type': 'application/gzip', ...attachment(`${run.runId}.tar.gz`) },
     stream: async (output, signal) => {
-      await pipeline(copies(archiveOf(run, artifacts)), createGzip(), output, { signal, end: false });
+      await pipeline(copies(archiveOf(storedArtifacts(run), artifacts)), createGzip(), output, { signal, end: false });
     },
   };
 }
 
 /** The chunks as a stream that reads ahead: each is valid only until the next one. */
-function copies(chunks: AsyncIterable<Buffer>): Readable {
+function copies(chunks: AsyncIterable<Uint8Array>): Readable {
   const copied = async function* () {
     for await (const chunk of chunks) yield Buffer.from(chunk);
   };
