@@ -329,7 +329,9 @@ it('files that retention has removed are named as such, and a retry reports them
     expect((await place.wf('gc', '--dry-run')).stdout).toMatch(/ of artifacts\nwould remove the artifacts of 1 run, /);
     const { removed } = await place.json<{ readonly removed: readonly object[] }>('gc');
     expect(removed).toMatchObject([{ runId: 'r', part: 'artifacts' }]);
-    expect((await place.wf('artifacts', 'r')).stdout).toMatch(/a\/one\n.*a\/two\n2 files, .*; the files have been removed\n/);
+    expect((await place.wf('artifacts', 'r')).stdout).toMatch(
+      /a\/one\n.*a\/two\n2 files, .*; the files have been removed\n/,
+    );
     expect((await list(place)).map(({ removed: gone }) => gone)).toEqual([true, true]);
     expect((await place.wf('artifacts', 'get', 'r')).stderr).toContain('the artifacts of run r have been removed');
     const report = await place.wf('report', 'r', '-o', 'r.html', '--with-artifacts');
@@ -378,6 +380,24 @@ describe('wf artifacts get', () => {
       expect((await place.wf('artifacts', 'get', 'r', '--to', 'out')).stderr).toContain('"out/a" is not a directory');
       expect(readFileSync(join(place.cwd, 'd/one'), 'utf8')).toBe('1\n');
     }));
+
+  it('refuses names that lead out of the directory, before it writes any file', () => {
+    const each = steps(`{name: each, parallel: ["..", a], command: ${make('echo > $WF_ARTIFACTS_DIR/x')}}`);
+    return withPlace({ 'a.yaml': each }, async (place) => {
+      await run(place);
+      expect(await names(place)).toEqual(['each/../x', 'each/a/x']);
+      for (const to of ['out', '-']) {
+        const { code, stdout, stderr } = await place.wf('artifacts', 'get', 'r', '--to', to);
+        expect([code, stdout, stderr]).toEqual([
+          2,
+          '',
+          expect.stringContaining('the artifact "each/../x" has no name for a file'),
+        ]);
+      }
+      expect([existsSync(join(place.cwd, 'out')), existsSync(join(place.cwd, 'x'))]).toEqual([false, false]);
+      expect((await place.wf('artifacts', 'get', 'r', 'each/a/x', '--to', 'out')).code).toBe(0);
+    });
+  });
 
   it('reports a file that has changed since', () =>
     withRun(async (place) => {

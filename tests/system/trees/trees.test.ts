@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   appendFileSync,
   closeSync,
@@ -104,6 +106,31 @@ describe('a walk', () => {
         unopened: { [`${'d/'.repeat(31)}d`]: 'depth' },
       });
     }));
+});
+
+describe('a walk through a tree in which a program replaces directories and files by links', () => {
+  it.each([true, false])('opens only files of the tree (by descriptors: %s)', (by) =>
+    withDirectory(async (cwd) => {
+      plant(cwd, ['in/d/passwd', 'in/passwd', 'etc/passwd', 'x/passwd']);
+      writeFileSync(join(cwd, 'etc/passwd'), 'root');
+      const script = `while :; do
+mv in/d x/d; ln -s ../etc in/d; rm in/d; mv x/d in/d
+mv in/passwd x/p; ln -s ../etc/passwd in/passwd; rm in/passwd; mv x/p in/passwd
+done`;
+      const swapping = spawn('sh', ['-c', script], { cwd, stdio: 'ignore' });
+      try {
+        const seen = new Set<string>();
+        for (let walks = 0; walks < 400; walks += 1) {
+          const { files } = await found(join(cwd, 'in'), ['**'], by);
+          for (const [path, content] of Object.entries(files)) seen.add(`${path}: ${content}`);
+        }
+        expect([...seen].toSorted()).toEqual(['d/passwd: in/d/passwd', 'passwd: in/passwd']);
+      } finally {
+        swapping.kill('SIGKILL');
+        await once(swapping, 'close');
+      }
+    }),
+  );
 });
 
 describe('an open directory', () => {
