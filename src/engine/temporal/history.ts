@@ -80,6 +80,11 @@ export async function firstEvents(
   return page.history?.events ?? [];
 }
 
+/** A time of the engine, in ms since 1970; 0 without one. Rounded down, as workflow code gets it. */
+export function timeOf(time: HistoryEvent['eventTime']): number {
+  return Number(time?.seconds ?? 0) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
+}
+
 type Payloads = { readonly payloads?: Payload[] | null } | null | undefined;
 
 /** Reads the first value of payloads; undefined without any. */

@@ -285,8 +285,9 @@ export type AnswerOrder = GivenAnswer;
 
 /**
  * The events of a run after a number, `after`: the one that was asked for, or that of the first event that the execution
- * still has. `known`: the number of the last event of the history of `execution` that they follow from, so that a reader of
- * the histories knows whether it has seen the reports behind them.
+ * still has. `known`: the number of the event in the history of `execution` that began the workflow task which decided the
+ * last of them, and `decidedAt` its time in ms: so a reader of the histories knows whether it has seen the reports behind them,
+ * and whether the engine has stored that decision.
  */
 export type EngineEvents = {
   readonly events: readonly RunEvent[];
@@ -294,6 +295,7 @@ export type EngineEvents = {
   readonly secrets: readonly string[];
   readonly execution: number;
   readonly known: number;
+  readonly decidedAt: number;
 };
 
 /** The result of the workflow: its events, after those that are in the arguments of earlier executions. */

@@ -2,6 +2,7 @@ import type { temporal } from '@temporalio/proto';
 import { type Labels, labelsText, readLabels } from '#core/selectors.ts';
 import { WfError } from '#system/errors.ts';
 import type { EngineAccess } from './connection.ts';
+import { timeOf } from './history.ts';
 import { CORE, DEFAULT_QUEUE, ownQueue, SHORT_QUEUE } from './protocol.ts';
 
 /** What a worker says of itself with each poll. `key`: `keyId` of its key. */
@@ -98,7 +99,7 @@ export async function servingWorkers({
   );
   return (pollers ?? []).flatMap(({ identity, lastAccessTime }) => {
     const known = readIdentity(identity ?? '');
-    const lastSeenAt = Number(lastAccessTime?.seconds ?? 0) * 1000;
+    const lastSeenAt = timeOf(lastAccessTime);
     return known === null || Date.now() - lastSeenAt > GONE_AFTER_MS ? [] : [{ ...known, lastSeenAt }];
   });
 }

@@ -5,9 +5,11 @@ import { identify, isAlive } from '#processes/process-identity.ts';
 import { createLocks } from '#store/files/locks/locks.ts';
 
 // Takes a lock repeatedly, as writer or reader of some slots, and counts outside of the lock who has it: by a file for each
-// holder, whose name has its process, mode and slots. Prints `held` each time, and why if others have too much with it.
+// holder, whose name has its process with the time when it started, its mode and slots. Prints `held` each time, and why if others have too much with it.
 const [runsDir = '', marks = '', times = '1', size = '1'] = process.argv.slice(2);
 const total = Number(size);
+/** Numbers of processes are given again: hundreds of killed ones leave their marks. */
+const self = `${process.pid}.${startOf(process.pid)}`;
 mkdirSync(marks, { recursive: true });
 const locks = createLocks(runsDir, { identify, isAlive, settle: async () => {} });
 
@@ -17,7 +19,7 @@ for (let count = 0; count < Number(times); count += 1) {
   const by = { runId: String(process.pid), workflow: 'w', step: null };
   const wait = { stop: new EndSignal(), blocked: () => {} };
   const held = await locks.acquire({ kind: 'lock', name: 'db', size: total, mode, slots, by }, wait);
-  const mark = join(marks, `${process.pid}-${mode}-${slots}-${count}`);
+  const mark = join(marks, `${self}-${mode}-${slots}-${count}`);
   writeFileSync(mark, '', { flag: 'wx' });
   const problem = problemOf(readdirSync(marks));
   writeSync(1, problem === null ? 'held\n' : `${problem}\n`);
@@ -27,7 +29,7 @@ for (let count = 0; count < Number(times); count += 1) {
 }
 
 function problemOf(names: readonly string[]): string | null {
-  const all = names.map((name) => name.split('-')).filter(([pid]) => isRunning(String(pid)));
+  const all = names.map((name) => name.split('-')).filter(([mark]) => isRunning(String(mark)));
   const writers = all.filter(([, mode]) => mode === 'write');
   const isMixed = writers.length > 0 && writers.length < all.length;
   const taken = writers.reduce((sum, [, , slots]) => sum + Number(slots), 0);
@@ -35,10 +37,17 @@ function problemOf(names: readonly string[]): string | null {
 }
 
 /** A killed process leaves its mark. */
-function isRunning(pid: string): boolean {
+function isRunning(mark: string): boolean {
+  const [pid, start] = mark.split('.');
+  return startOf(Number(pid)) === start;
+}
+
+/** When a process started, in ticks since the boot; null if it has ended. */
+function startOf(pid: number): string | null {
   try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return state === 'Z' || state === 'X' ? null : (fields[18] ?? null);
   } catch {
-    return false;
+    return null;
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { WfError } from '#system/errors.ts';
 import { type EngineAccess, type EngineSettings, using } from '../connection.ts';
+import { timeOf } from '../history.ts';
 import { DEFAULT_QUEUE } from '../protocol.ts';
 import { refuseForeign, servingWorkers, type WorkerReport, workerReports } from '../workers.ts';
 
@@ -106,7 +107,7 @@ async function clockOffset({ connection, namespace }: EngineAccess<Connection>):
         await pause(CLOCK_PAUSE_MS);
         continue;
       }
-      const at = Number(lastAccessTime.seconds ?? 0) * 1000 + (lastAccessTime.nanos ?? 0) / 1e6;
+      const at = timeOf(lastAccessTime);
       // The poll arrived between the two times.
       const now = Date.now();
       if (at >= sentAt && at <= now) return 0;

@@ -11,6 +11,7 @@ import {
   payloadValue,
   payloadValues,
   readHistory,
+  timeOf,
 } from '../history.ts';
 import {
   type AttemptEndReport,
@@ -71,6 +72,10 @@ export class Mirror {
   #execution = 0;
   /** The number of the last event of that history that was read. */
   #seen = 0;
+  /** The decisions of that history that are not recorded yet: when their tasks began, in ms, by the number of that event. */
+  readonly #decisions = new Map<number, number>();
+  /** When the task began that has no end yet, in ms. */
+  #begun = 0;
   /** An answer that is not recorded yet. */
   #held: EngineEvents | null = null;
   #isAsking = false;
@@ -143,6 +148,7 @@ export class Mirror {
         const { newExecutionRunId } = event.workflowExecutionContinuedAsNewEventAttributes ?? {};
         if (newExecutionRunId) {
           [this.#at, this.#seen] = [newExecutionRunId, 0];
+          this.#decisions.clear();
           return null;
         }
       }
@@ -190,13 +196,18 @@ export class Mirror {
     return answer !== null;
   }
 
-  /** Records events when the reports that they follow from were read: the logs come first. */
+  /**
+   * Records events once their decision was read: so the logs come first, and an answer about a decision that the engine has
+   * not stored, since its worker or the server died, is dropped. Another worker decides again, at another time.
+   */
   #release(): void {
     if (this.#held === null || this.#isOver) return;
-    const { execution, known } = this.#held;
-    if (execution > this.#execution || (execution === this.#execution && known > this.#seen)) return;
-    this.#record(this.#held);
+    const { execution, known, decidedAt } = this.#held;
+    if (execution > this.#execution || (execution === this.#execution && known >= this.#seen)) return;
+    if (execution < this.#execution || this.#decisions.get(known) === decidedAt) this.#record(this.#held);
     this.#held = null;
+    if (execution < this.#execution) return;
+    for (const number of this.#decisions.keys()) if (number < known) this.#decisions.delete(number);
   }
 
   async #endOf(event: HistoryEvent): Promise<MirroredEnd | null> {
@@ -219,8 +230,17 @@ export class Mirror {
     return { problem: `its workflow in the engine ${end[1]}${failure?.message ? `: ${failure.message}` : ''}` };
   }
 
-  #look({ workflowTaskCompletedEventAttributes: decided, workflowTaskFailedEventAttributes: undecided }: HistoryEvent) {
-    if (decided) this.#isDecided = true;
+  #look(event: HistoryEvent): void {
+    const {
+      workflowTaskStartedEventAttributes: begun,
+      workflowTaskCompletedEventAttributes: decided,
+      workflowTaskFailedEventAttributes: undecided,
+    } = event;
+    if (begun) this.#begun = timeOf(event.eventTime);
+    if (decided) {
+      this.#isDecided = true;
+      this.#decisions.set(Number(decided.startedEventId), this.#begun);
+    }
     const message = undecided?.failure?.message;
     if (message) this.#parts.undecided({ message, isFirst: !this.#isDecided });
   }

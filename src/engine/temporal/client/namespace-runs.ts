@@ -1,6 +1,7 @@
 import type { temporal } from '@temporalio/proto';
 import { messageOf, WfError } from '#system/errors.ts';
 import type { EngineAccess } from '../connection.ts';
+import { timeOf } from '../history.ts';
 import { RUN_TYPE } from '../protocol.ts';
 
 /** A run of a namespace. `startedAt`: in milliseconds since 1970-01-01 UTC, by the clock of the server. */
@@ -120,7 +121,7 @@ export async function listRuns(
       const runId = execution?.workflowId ?? '';
       // The newest comes first: an execution that continued is followed by those before it.
       if (found.has(runId)) continue;
-      const startedAt = Number(startTime?.seconds ?? 0) * 1000 + (startTime?.nanos ?? 0) / 1e6;
+      const startedAt = timeOf(startTime);
       found.set(runId, { runId, startedAt, isOpen: status === RUNNING });
     }
   } while (nextPageToken.length > 0);

@@ -51,7 +51,7 @@ export class TemporalRun {
   #state: RunState;
   readonly #events: RunEvent[];
   #evaluated: CarriedRun['evaluated'] = null;
-  #known = 0;
+  #decided = { known: 0, decidedAt: 0 };
   readonly #secrets = new Set<string>();
   #outputs: Outputs = {};
   /** Workers that may have processes of the run. */
@@ -154,7 +154,7 @@ export class TemporalRun {
     const { after: first, execution } = this.#carried ?? { after: 0, execution: 0 };
     const after = Math.max(asked, first);
     const events = this.#events.slice(after - first);
-    return { events, after, secrets: [...this.#secrets], execution, known: this.#known };
+    return { events, after, secrets: [...this.#secrets], execution, ...this.#decided };
   }
 
   /**
@@ -242,7 +242,7 @@ export class TemporalRun {
       record: (events, run) => {
         this.#state = run;
         this.#events.push(...events);
-        this.#known = workflowInfo().historyLength;
+        this.#decided = { known: workflowInfo().historyLength, decidedAt: clock.now() };
         return { events, stored: events.map((event) => ({ ...event, seq: 0 })) };
       },
       noticed: () => null,
