@@ -38,7 +38,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'survey', include: [SURVEYS], maxWorkers: availableParallelism() + 1 },
+        // Surveys wait most: for servers, time limits and processes that they killed.
+        test: { name: 'survey', include: [SURVEYS], maxWorkers: availableParallelism() + 2 },
       },
     ],
   },
