@@ -8,7 +8,7 @@ import type { Labels } from '#core/selectors.ts';
 import type { Check } from '#doctor/machine.ts';
 import type { FitCheck, WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
-import type { EngineWorker, LogTarget } from '#engine/temporal/worker/worker.ts';
+import type { EngineWorker, LogTarget, RunEnders } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { outsideLogs } from '#store/files/run-directory.ts';
@@ -25,6 +25,14 @@ import { knownWorkflowTools } from './subworkflows.ts';
 export type { FitCheck, TemporalHost, WorkerReport };
 
 const processes = { moment: processMoment, find: findRunProcesses, end: endProcesses };
+
+/** What ends the programs that a dead worker has left on this machine. `env`: how Docker daemons are reached. */
+function leftovers(env: Config['processEnv']): RunEnders {
+  return {
+    ...processes,
+    removeContainers: async (daemons) => (await import('#executors/docker/docker.ts')).removeContainers(daemons, env),
+  };
+}
 
 /** Opens the host of runs that an engine carries out. Throws a `WfError`: `usage`, `unreachable`. */
 export async function openEngineHost(
@@ -126,7 +134,7 @@ export async function startWorker(
       openStore: () => createMemoryStore({ tempDir: tmpdir }),
     },
     shared,
-    tools: { own: thisProcess(), isAlive: mayBeAlive, processes },
+    tools: { own: thisProcess(), isAlive: mayBeAlive, processes: leftovers(config.processEnv) },
     logTarget,
     startGuard: () => startGuard(request.report),
     workflowCode: join(packageRoot, 'dist/temporal-workflow.js'),
@@ -190,7 +198,7 @@ function startGuard(report: (message: string) => void) {
 }
 
 /** Guards the worker that started this process. */
-export async function guard(): Promise<void> {
+export async function guard(env: Config['processEnv']): Promise<void> {
   const { guardWorker } = await import('#engine/temporal/worker/worker.ts');
-  return guardWorker(process.stdin, process.stdout, processes);
+  return guardWorker(process.stdin, process.stdout, leftovers(env));
 }

@@ -81,3 +81,29 @@ export function selectedLabels(
   }
   return { labels };
 }
+
+/**
+ * Whether the steps of a run use what others have started on their machine, a service or the container of the run: then one
+ * worker executes all of them.
+ */
+export function needsOneWorker(workflow: Workflow): boolean {
+  return workflow.container !== undefined || allSteps(workflow).some(({ service }) => service !== undefined);
+}
+
+/** The labels of a worker that has all of these, each as `labelsText`, or why there can be none. */
+export function joinedLabels(texts: readonly string[]): { readonly labels: string } | { readonly problem: string } {
+  const all: Record<string, string> = {};
+  for (const text of texts) {
+    const read = text === '' ? { labels: {} } : readLabels(text);
+    if ('problem' in read) return read;
+    for (const [name, value] of Object.entries(read.labels)) {
+      const other = all[name];
+      if (other !== undefined && other !== value)
+        return {
+          problem: `one worker executes all steps of this run, and cannot have both ${name}=${other} and ${name}=${value}`,
+        };
+      all[name] = value;
+    }
+  }
+  return { labels: labelsText(all) };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelsText, readLabels, selectedLabels } from '#core/selectors.ts';
+import { joinedLabels, labelsText, readLabels, selectedLabels } from '#core/selectors.ts';
 import fc from '../support/fast-check.ts';
 import { step, workflow } from '../support/workflow.ts';
 
@@ -44,4 +44,15 @@ describe('the labels that steps need', () => {
   ])('are refused with the value "%s"', (zone, problem) => {
     expect(read(zone)).toEqual({ problem: expect.stringContaining(problem) });
   });
+});
+
+it.each([
+  [[], { labels: '' }],
+  [['gpu=true,zone=eu', '', 'os=linux,zone=eu'], { labels: 'gpu=true,os=linux,zone=eu' }],
+  [
+    ['zone=eu', 'gpu=true,zone=us'],
+    { problem: 'one worker executes all steps of this run, and cannot have both zone=eu and zone=us' },
+  ],
+])('the labels %j of one worker', (texts, joined) => {
+  expect(joinedLabels(texts)).toEqual(joined);
 });

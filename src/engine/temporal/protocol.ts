@@ -36,6 +36,11 @@ export function ownQueue(worker: string): string {
   return `wf.worker.${worker}`;
 }
 
+/** The task queue of the steps of runs that are bound to one worker. */
+export function stepsQueue(worker: string): string {
+  return `${ownQueue(worker)}:steps`;
+}
+
 /**
  * Temporal compares kinds and ids of activities when it replays: so another step or attempt is a mismatch. `isAfterChild`:
  * the rest of an attempt whose child run has ended.
@@ -55,6 +60,10 @@ export const NAMES = {
   prepare: 'wf.prepare',
   attempt: 'wf.attempt',
   cleanUp: 'wf.cleanUp',
+  /** Binds a run to the worker that takes it: returns its name. */
+  bind: 'wf.bind',
+  /** Lasts while that worker takes steps of the run. */
+  stay: 'wf.stay',
   notice: 'wf.notice',
   lockNames: 'wf.lockNames',
   stop: 'stop',
@@ -88,13 +97,16 @@ export type EngineRun = {
   readonly childQueues?: readonly RunQueueRef[];
   /** Of a child run: the secrets of the run that runs it; absent: none. */
   readonly secrets?: readonly string[];
+  /** Of a child run: the worker to which the run that runs it is bound; absent: none. */
+  readonly worker?: string;
 };
 
 /**
  * The second argument of the workflow of a large run, which continues in a new execution with an empty history: what the
  * one before has left. `execution`: the number of the new one, 0 for the first of a run. `events`: those after the number
  * `after`; the events before are in the arguments of earlier executions. `limitMs`: what is left of the time limit of the
- * run; 0: it has none. `queued`: its place in its queues; `locks`: those that it holds; absent: it has none.
+ * run; 0: it has none. `queued`: its place in its queues; `locks`: those that it holds; absent: it has none. `boundTo`: its
+ * only worker; absent: it is bound to none.
  */
 export type CarriedRun = {
   readonly execution: number;
@@ -108,6 +120,7 @@ export type CarriedRun = {
   readonly limitMs: number;
   readonly queued?: QueuedRun;
   readonly locks?: HeldLocks;
+  readonly boundTo?: string;
 };
 
 /** A queue of runs. `id`: of its workflow; `name`: for users; `limit`: the most runs at once. */

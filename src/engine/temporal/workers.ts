@@ -134,17 +134,17 @@ export async function workerReports(
     // An earlier process of the same name may be listed too.
     const latest = [...new Map(ofWorker.map((one) => [one.taskQueue, one] as const).reverse()).values()];
     const found = await Promise.all(
-      latest.map(async ({ workerInstanceKey }) => {
+      latest.map(async ({ workerInstanceKey, taskQueue }) => {
         const { workerInfo } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
           service.describeWorker({ namespace, workerInstanceKey: workerInstanceKey ?? '' }),
         );
-        return workerInfo?.workerHeartbeat?.activityTaskSlotsInfo ?? {};
+        return { ...workerInfo?.workerHeartbeat?.activityTaskSlotsInfo, taskQueue };
       }),
     );
-    const [first] = found;
+    const first = found.find(({ taskQueue }) => taskQueue === DEFAULT_QUEUE);
     if (first === undefined) return { ...worker, slots: worker.offer?.slots ?? null, running: null };
     const running = found.reduce((sum, { currentUsedSlots }) => sum + (currentUsedSlots ?? 0), 0);
-    const slots = worker.offer?.slots ?? running + (first.currentAvailableSlots ?? 0);
+    const slots = worker.offer?.slots ?? (first.currentUsedSlots ?? 0) + (first.currentAvailableSlots ?? 0);
     return { ...worker, slots, running: Math.min(running, slots) };
   });
   return (await Promise.all(reports)).sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -26,6 +26,15 @@ describe('a run continues in a new execution', () => {
     expect(pauses).toEqual([null, null, null, null, 60_000, null, null, Number.POSITIVE_INFINITY, null, null]);
     expect(continuation.attempts).toBe(10);
   });
+
+  it('and pauses later, or never if it is full, while something in flight waits for other attempts', () => {
+    const continuation = new Continuation(limits);
+    const held = Array.from({ length: 6 }, () => continuation.count(true));
+    expect([held.filter((pause) => pause !== null), continuation.isFull]).toEqual([[], false]);
+    expect(continuation.count()).toBe(60_000);
+    continuation.count(true);
+    expect(continuation.isFull).toBe(true);
+  });
 });
 
 describe('it carries', () => {

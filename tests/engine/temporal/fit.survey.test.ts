@@ -34,7 +34,7 @@ type: chain
 params: NAME
 infoMail: {attach: a}
 steps:
-  - {name: up, service: {}, command: sleep 9}
+  - {name: up, dir: /tmp, command: sleep 9}
   - {name: keeps, command: echo, artifacts: out.txt}
   - {name: any, run: $CHOSEN}
   - {name: chooses, command: echo b, output: CHOSEN}
@@ -44,6 +44,17 @@ steps: [{name: child, run: child}]
 ---
 name: child
 steps: [{name: cached, command: echo, sources: a.txt}]
+`,
+  'served.yaml': `
+steps:
+  - {name: api, service: {}, command: sleep 9, workerSelector: {gpu: "true"}}
+  - {name: test, command: echo, workerSelector: {region: eu}, depends: api}
+`,
+  'torn.yaml': `
+container: {image: alpine}
+steps:
+  - {name: one, command: echo, workerSelector: {region: eu}}
+  - {name: two, command: echo, workerSelector: {region: us}}
 `,
   'plain.yaml': 'steps: [{name: a, command: echo}]\n',
 };
@@ -120,7 +131,7 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
       code: 2,
       refused: [
         [null, 'the engine does not support "infoMail.attach"'],
-        ['up', 'the engine does not support "service" of step "up"'],
+        ['up', 'the engine does not support "dir" of step "up"'],
         ['keeps', 'the engine does not support "artifacts" of step "keeps"'],
         [null, 'step "any" runs "$CHOSEN", and an engine reads workflows before the run, which sets "$CHOSEN"'],
       ],
@@ -133,6 +144,18 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
       const { code, stderr } = await call(['run', file]);
       expect({ code, isRefused: stderr.includes('error: ') }).toEqual({ code: 2, isRefused: true });
     }
+  });
+
+  it('name one worker for all steps of a run with services, or that there can be none', async () => {
+    const { code, engine } = await dry('served.yaml');
+    expect([code, engine.refusals, engine.workers[1]]).toEqual([
+      0,
+      [],
+      { labels: 'gpu=true,region=eu', steps: ['api', 'test'], connected: ['labeled'] },
+    ]);
+    const torn = await dry('torn.yaml');
+    const why = 'one worker executes all steps of this run, and cannot have both region=eu and region=us';
+    expect([torn.code, torn.engine.refusals.map(({ message }) => message)]).toEqual([2, [`workerSelector: ${why}`]]);
   });
 
   it('are diagnostics of wf validate, at their steps', async () => {

@@ -56,6 +56,12 @@ queue: db
 maxConcurrent: 1
 steps: [{name: plan, command: echo plan, approval: {prompt: Go?, timeoutSec: 1}}]
 `,
+  'one-worker-for-services': `
+steps:
+  - {name: api, service: {readyWhen: {line: up}}, script: 'echo up; exec sleep 60'}
+  - {name: test, command: echo tested, depends: api, parallel: {items: [one, two], maxConcurrent: 1}}
+  - {name: stays, service: {}, command: sleep 60, depends: test}
+`,
   'child-runs': `
 steps:
   - {name: each, run: child, params: N=$ITEM, parallel: {items: [one, two], maxConcurrent: 1}}

@@ -12,7 +12,7 @@ const texts: Readonly<Record<string, string>> = {
   leaf: 'steps: [{name: a, command: echo}]',
   wanted: 'notify: [{to: webhook, url: "http://localhost/", on: recovery}]\nsteps: [{name: a, command: echo}]',
   calm: 'notify: [{to: webhook, url: "http://localhost/", on: recovery}]\nsteps: [{name: a, command: echo}]',
-  held: 'container: {image: x}\nsteps: [{name: a, command: echo}]',
+  held: 'steps: [{name: a, dir: /tmp, command: echo}]',
 };
 
 function file(name: string, text = texts[name] ?? ''): ChildWorkflow {
@@ -75,7 +75,7 @@ steps:
 it.each([
   ['an output', 'steps: [{name: a, command: echo x, output: X}, {name: b, run: $X, depends: a}]', 'which sets "$X"'],
   ['a substitution', 'env: [{X: "`echo x`"}]\nsteps: [{name: a, run: $X}]', 'which sets "$X"'],
-  ['a key of a child', 'steps: [{name: a, run: held}]', 'does not support "container" of workflow "held"'],
+  ['a key of a child', 'steps: [{name: a, run: held}]', 'does not support "dir" of step "a" of workflow "held"'],
 ])('a run is refused because of %s', async (_, text, message) => {
   await expect(known(text)).rejects.toThrow(message);
 });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { hasDocker, startDocker } from '../../support/docker.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, temporalWorld } from '../../support/temporal.ts';
 
@@ -20,7 +21,7 @@ describeWith('temporal', hasTemporal, 'labels of workers', () => {
       cwd,
       call,
       run: (...more: readonly string[]) => call(...args, ...more),
-      start: () => start(...args),
+      start: (...more: readonly string[]) => start(...args, ...more),
       workers: async (): Promise<Record<string, string | undefined>> => {
         const { stdout } = await call('status', '--json', '@latest');
         const { steps, handlers } = JSON.parse(stdout);
@@ -132,4 +133,112 @@ steps: [{name: first, command: echo}, {name: far, command: echo, workerSelector:
     expect((await started.ended).code).toBe(0);
     expect(await warnings()).toEqual([]);
   });
+
+  const served = `
+steps:
+  - {name: api, service: {readyWhen: {line: up}}, script: 'echo up; exec sleep 600', retryPolicy: {limit: 1, intervalSec: 0}}
+  - {name: each, script: 'cd ..; pwd', depends: api, parallel: [1, 2, 3, 4, 5, 6]}
+  - {name: child, run: child, depends: api}
+  - name: last
+    depends: [each, child]
+    script: 'echo begun $WORKER $WF_ATTEMPT >> HERE/log; until test -e HERE/go; do sleep 0.05; done'
+    retryPolicy: {limit: 1, intervalSec: 0}
+handlerOn:
+  exit: {command: 'true'}
+---
+name: child
+steps: [{name: inner, script: 'echo $WORKER >> HERE/inner', parallel: [1, 2, 3]}]
+`;
+
+  /** A run whose last step waits for the file `go`. */
+  function placeServed(selector = '') {
+    const made = place('');
+    const { cwd } = made;
+    writeFileSync(join(cwd, 'work.yaml'), `${selector}${served.replaceAll('HERE', cwd)}`);
+    const read = (name: string) => (existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), 'utf8') : '');
+    return { ...made, read, go: () => writeFileSync(join(cwd, 'go'), ''), until: () => expect.poll(() => read('log')) };
+  }
+
+  it('and services bring all steps of a run, its handlers and its child runs to one worker', async () => {
+    const { start, until, go, read, workers } = placeServed();
+    const started = start();
+    await until().toContain('begun');
+    go();
+    expect((await started.ended).code).toBe(0);
+    const names = new Set([...Object.values(await workers()), ...read('inner').trim().split('\n')]);
+    names.delete(undefined as never);
+    expect(names.size).toBe(1);
+  });
+
+  it('of all steps are those of the worker of a run with services', async () => {
+    const { run, workers } = place(`
+steps:
+  - {name: api, service: {}, command: sleep 600, workerSelector: {os: linux}}
+  - {name: test, command: 'true', depends: api, workerSelector: {gpu: true}}
+  - {name: any, command: 'true', workerSelector: local}
+`);
+    expect((await run()).code).toBe(0);
+    expect(await workers()).toEqual({ api: 'gpu', test: 'gpu', any: 'gpu' });
+  });
+
+  it('that a run with services needs are named once, and waited for', async () => {
+    const { start } = place(`
+steps:
+  - {name: api, service: {}, command: sleep 600, workerSelector: {rack: one}}
+  - {name: test, command: 'true', depends: api}
+`);
+    const started = start();
+    await started.until('the run waits for a worker with rack=one: none is connected');
+    await world.server.worker('rack', { args: ['--labels', 'rack=one'] });
+    expect((await started.ended).code).toBe(0);
+  });
+
+  it.each([
+    ['SIGKILL', true],
+    ['SIGTERM', false],
+  ] as const)('a run with services whose worker gets %s', { timeout: 60_000 }, async (signal, isLost) => {
+    const args = ['--labels', `only=${signal}`];
+    const { start, until, go, call, read } = placeServed(`workerSelector: {only: ${signal}}`);
+    const first = await world.server.worker(`first-${signal}`, { args });
+    const started = start('--lost-after', '3');
+    await until().toContain('begun');
+    first.kill(signal);
+    const next = await world.server.worker(`next-${signal}`, { args });
+    if (isLost) await until().toContain(`begun ${next.name} 2`);
+    go();
+    const { code, stdout } = await started.ended;
+    expect({ code, isLost: stdout.includes('was lost') }).toEqual({ code: 0, isLost });
+    expect(read('log').trim().split('\n')).toHaveLength(isLost ? 2 : 1);
+    expect((await first.ended).code).toBe(isLost ? null : 0);
+    expect((await call('status', '@latest')).stdout).toContain('SUCCEEDED');
+  });
+
+  it.runIf(hasDocker)(
+    'and the container of a run are on one worker, whose guard removes it',
+    async () => {
+      const docker = await startDocker();
+      onTestFinished(() => docker.stop());
+      const { call, start } = place(`
+env: [DOCKER_HOST: "${docker.host}"]
+workerSelector: {only: docker}
+container: {image: "wf-test:1"}
+steps:
+  - {name: a, script: 'echo made > /tmp/kept'}
+  - {name: b, script: 'cat /tmp/kept', depends: a}
+  - {name: c, script: 'test ! -e /tmp/kept || exec sleep 600', depends: b, retryPolicy: {limit: 1, intervalSec: 0}}
+`);
+      const label = ['--labels', 'only=docker'];
+      const first = await world.server.worker('docker-1', { args: label });
+      const started = start('--lost-after', '3');
+      await started.until('[c] START');
+      const { runId } = JSON.parse((await call('status', '--json', '@latest')).stdout);
+      expect(await docker.containersOf(runId)).toHaveLength(1);
+      first.kill('SIGKILL');
+      await expect.poll(() => docker.containersOf(runId)).toEqual([]);
+      await world.server.worker('docker-2', { args: label });
+      expect((await started.ended).code).toBe(0);
+      expect(await docker.containersOf(runId)).toEqual([]);
+    },
+    120_000,
+  );
 });

@@ -42,6 +42,25 @@ steps:
   - {name: short, command: sleep 60, timeoutSec: 0.3, continueOn: {failure: true}}
   - {name: long, command: sleep 60}
 `,
+  'services, and the steps that use them': `
+steps:
+  - {name: api, service: {readyWhen: {line: up}}, script: 'echo from-api > shared; echo up; exec sleep 60'}
+  - {name: cache, service: {readyWhen: {command: test -e shared}}, command: sleep 60, depends: api}
+  - {name: test, script: 'cat shared', depends: [api, cache], output: SEEN}
+  - {name: end, command: 'echo "$SEEN"', depends: test}
+handlerOn:
+  exit: {script: 'cat shared'}
+`,
+  'a service that is not ready': `
+steps:
+  - {name: api, service: {readyWhen: {line: never}, timeoutSec: 0.3}, command: sleep 60}
+  - {name: test, command: echo never, depends: api}
+`,
+  'a service that ends before it is ready, and again': `
+steps:
+  - {name: api, service: {readyWhen: {line: up}}, script: 'test "$WF_ATTEMPT" = 2 || exit 4; echo up; exec sleep 60', retryPolicy: {limit: 1, intervalSec: 0.1}}
+  - {name: test, script: 'sleep 0.5', depends: api}
+`,
   'a precondition of the run': `
 preconditions: [{condition: "\`echo no\`", expected: yes}]
 steps: [{name: never, command: echo never}]
@@ -87,6 +106,19 @@ describeWith('temporal', hasTemporal, 'runs on Temporal', () => {
       await inHand.when('step.held', 'plan');
       inHand.answer({ step: 'plan', decision: 'approved', by: 'ann', comment: '', inputs: { TICKET: 'OPS-7' } });
     }));
+
+  it('stop a service after the steps that use it', () =>
+    playBoth(
+      `
+steps:
+  - {name: api, service: {readyWhen: {line: up}}, script: "trap 'sleep 0.3; echo ended; exit 0' TERM; echo up; while :; do sleep 0.05; done"}
+  - {name: test, script: "trap 'echo stopped; exit 1' TERM; echo testing; while :; do sleep 0.05; done", depends: api}
+`,
+      async (inHand: RunInHand) => {
+        await inHand.when('step.started', 'test');
+        inHand.cancel({ reason: 'stop', message: 'stopped by the test', force: false });
+      },
+    ));
 
   it('mask secrets of the worker in everything that is stored', async () => {
     const text = `
@@ -226,14 +258,14 @@ steps:
   it('refuse what the engine does not support, before anything is stored', async () => {
     const text = `
 steps:
-  - {name: stays, command: sleep 9, service: {readyWhen: {line: up}}}
+  - {name: checks, command: sleep 9, sources: a.txt}
   - {name: outside, dir: /tmp, command: pwd}
 `;
     const { cwd, call } = world.place({ 'work.yaml': text });
     const { code, stderr } = await call('run', 'work.yaml', '--engine', world.server.url);
     expect({ code, error: stderr.split('\n').find((line) => line.startsWith('error')) }).toEqual({
       code: 2,
-      error: 'error: the engine does not support "service" of step "stays", "dir" of step "outside"',
+      error: 'error: the engine does not support "sources" of step "checks", "dir" of step "outside"',
     });
     expect(existsSync(join(cwd, 'home/runs'))).toBe(false);
   });

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { given } from '#core/data/collections.ts';
 import { type Labels, labelsText, MAX_WORKER_LABELS, readLabels } from '#core/selectors.ts';
 import { escapeControls } from '#render/text.ts';
 import { WfError } from '#system/errors.ts';
@@ -63,6 +64,6 @@ function labelsOf(text: string, option: string): Labels {
 /** Guards the worker that started this process, until it ends. */
 export async function guardCommand(): Promise<number> {
   const { guard } = await import('#app/engine-app.ts');
-  await guard();
+  await guard(given(process.env) as Record<string, string>);
   return exitCodes.succeeded;
 }

@@ -1,5 +1,5 @@
 import type { EngineFit, EngineRefusal, NeededWorkers } from '#core/plan.ts';
-import { type Labels, labelsText, readLabels, selectingSteps } from '#core/selectors.ts';
+import { joinedLabels, type Labels, labelsText, needsOneWorker, readLabels, selectingSteps } from '#core/selectors.ts';
 import { expandText, lookupIn, namesIn } from '#core/words/interpolate.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { failedAs, tryOr } from '#system/errors.ts';
@@ -31,10 +31,11 @@ export function createFitCheck(settings: EngineSettings, load: LoadSubworkflow):
     connected ??= askWorkers(settings);
     const { workers, problem } = await connected;
     const { reached, refusals } = await reach(request, load);
+    const known = request.variables ?? {};
     return {
       url: settings.url,
-      refusals,
-      workers: neededWorkers(reached, request.variables ?? {}).map((needed) => ({
+      refusals: [...refusals, ...contradictions(reached, known)],
+      workers: neededWorkers(reached, known).map((needed) => ({
         ...needed,
         connected: connectedTo(needed, workers),
       })),
@@ -88,20 +89,42 @@ async function reach(
   }
 }
 
-/** The combinations of labels that a run needs, each with its steps. */
+/** The labels that the steps of the workflows need, as far as they are known. */
+function shownSelectors(reached: Reached, variables: Variables) {
+  return reached.map(({ workflow, known }, index) => ({
+    workflow,
+    selectors: selectingSteps(workflow).map(({ name, workerSelector }) => ({
+      step: index === 0 ? name : `${workflow.name}: ${name}`,
+      labels: shownLabels(workflow, workerSelector, index === 0 ? { ...known, ...variables } : known),
+    })),
+  }));
+}
+
+/** The combinations of labels that a run needs, each with its steps; if one worker executes them, it needs all of theirs. */
 function neededWorkers(reached: Reached, variables: Variables): readonly Omit<NeededWorkers, 'connected'>[] {
   const steps = new Map<string, string[]>([['', []]]);
-  for (const [index, { workflow, known }] of reached.entries()) {
-    for (const { name, workerSelector } of selectingSteps(workflow)) {
-      const labels = labelsText(
-        shownLabels(workflow, workerSelector, index === 0 ? { ...known, ...variables } : known),
-      );
-      const own = steps.get(labels) ?? [];
-      steps.set(labels, own);
-      own.push(index === 0 ? name : `${workflow.name}: ${name}`);
+  for (const { workflow, selectors } of shownSelectors(reached, variables)) {
+    const all = needsOneWorker(workflow) ? Object.assign({}, ...selectors.map(({ labels }) => labels)) : null;
+    for (const { step, labels } of selectors) {
+      const text = labelsText(all ?? labels);
+      const own = steps.get(text) ?? [];
+      steps.set(text, own);
+      own.push(step);
     }
   }
   return [...steps].map(([labels, own]) => ({ labels, steps: own }));
+}
+
+/** Labels that one worker cannot have. */
+function contradictions(reached: Reached, variables: Variables): readonly EngineRefusal[] {
+  return shownSelectors(reached, variables).flatMap(({ workflow, selectors }) => {
+    if (!needsOneWorker(workflow)) return [];
+    const known = selectors.map(({ labels }) => labelsText(labels)).filter((text) => 'labels' in readLabels(text));
+    const joined = joinedLabels(known);
+    if ('labels' in joined) return [];
+    const help = 'give these steps the same labels, or a workflow of their own';
+    return [{ step: null, message: `workerSelector: ${joined.problem}`, help }];
+  });
 }
 
 /** The labels with the values that are known before the run; those with others, and secrets, are as in the file. */

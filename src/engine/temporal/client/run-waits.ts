@@ -1,6 +1,6 @@
 import type { temporal } from '@temporalio/proto';
 import { type EngineAccess, ifGone } from '../connection.ts';
-import { DEFAULT_QUEUE, labelsQueue } from '../protocol.ts';
+import { DEFAULT_QUEUE, labelsQueue, NAMES } from '../protocol.ts';
 import { type ServingWorker, servesLabels, servingWorkers } from '../workers.ts';
 
 type WorkflowService = temporal.api.workflowservice.v1.WorkflowService;
@@ -64,7 +64,12 @@ function missingWorkers(
   return [...queues].flatMap(([labels, steps]) => {
     if (workers.some((worker) => servesLabels(worker, labels))) return [];
     const [first] = steps;
-    const who = steps.length === 1 ? `step "${first}" waits` : `${steps.length} steps wait`;
+    const who =
+      first === NAMES.bind
+        ? 'the run waits'
+        : steps.length === 1
+          ? `step "${first}" waits`
+          : `${steps.length} steps wait`;
     return [`${who} for a worker with ${labels}: none is connected`];
   });
 }

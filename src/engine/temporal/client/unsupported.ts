@@ -28,32 +28,27 @@ export function unsupportedIn(workflow: Workflow): readonly Unsupported[] {
   return [...ofWorkflow(workflow), ...allSteps(workflow).flatMap((step) => ofStep(step))];
 }
 
-const WITHOUT = 'run the file without --engine';
 /** What to do instead, as the guide has it. */
 const HELP = {
-  container: WITHOUT,
   dir: 'a run has a private directory on each worker: use an image, or a program of the machine',
-  service: WITHOUT,
   stream: 'use "output" of the other step',
   artifacts: 'use a step that uploads its files',
   sources: 'an attempt has no files of earlier runs: let the command check what is up to date',
 };
 
 function ofWorkflow(workflow: Workflow): readonly Unsupported[] {
-  const { container, file, dir, notify = [] } = workflow;
-  const keys = [container !== undefined && 'container', file !== null && !file.startsWith(`${dir}/`) && 'dir'] as const;
+  const { file, dir, notify = [] } = workflow;
   const mails = (['errorMail', 'infoMail', 'waitMail'] as const).filter((key) => workflow[key]?.attach !== undefined);
   const attaching = [...mails, ...(notify.some(({ attach }) => attach !== undefined) ? ['notify'] : [])];
   return [
-    ...keys.flatMap((key) => (key === false ? [] : [{ key, step: null, help: HELP[key] }])),
+    ...(file !== null && !file.startsWith(`${dir}/`) ? [{ key: 'dir', step: null, help: HELP.dir }] : []),
     ...attaching.map((key) => ({ key: `${key}.attach`, step: null, help: HELP.artifacts })),
   ];
 }
 
 function ofStep(step: Step): readonly Unsupported[] {
-  const { name, service, dir, namedStreams = [], artifacts, placed, upToDate } = step;
+  const { name, dir, namedStreams = [], artifacts, placed, upToDate } = step;
   const keys = [
-    service !== undefined && 'service',
     dir !== null && /^[/~]|(^|\/)\.\.(\/|$)/.test(dir) && 'dir',
     (artifacts ?? placed) !== undefined && 'artifacts',
     upToDate !== undefined && 'sources',

@@ -19,6 +19,11 @@ const SILENCE_MS = 3000;
 /** A guard that died sooner is replaced after this time, any other at once. */
 const RESTART_MS = 1000;
 
+/** What ends the programs of runs on this machine. `removeContainers`: of dead owners, from these Docker daemons. */
+export type RunEnders = BackgroundProcesses & {
+  readonly removeContainers?: (daemons: readonly string[]) => Promise<unknown>;
+};
+
 /** How a guard is reached: its standard input and output. */
 export type GuardStreams = { readonly stdin: Writable; readonly stdout: Readable };
 
@@ -121,7 +126,7 @@ export class GuardReports {
  * Ends the processes of a worker that has died or is silent for 3 s, so that another worker may repeat its attempts.
  * Answers each report with how often it did so. Resolves when the worker has gone.
  */
-export async function guardWorker(input: Readable, output: Writable, processes: BackgroundProcesses): Promise<void> {
+export async function guardWorker(input: Readable, output: Writable, processes: RunEnders): Promise<void> {
   // The worker may be gone.
   output.on('error', () => {});
   let runs: readonly GuardedRun[] = [];
@@ -154,18 +159,29 @@ export function noteSpared({ logs }: Pick<RunMark, 'logs'>, steps: ReadonlySet<s
   writeFileSync(join(dirname(logs), SPARED), JSON.stringify([...steps]), { mode: 0o600 });
 }
 
-function sparedSteps({ logs }: RunMark): ReadonlySet<string> {
-  const steps: unknown = tryOr([], () => JSON.parse(readFileSync(join(dirname(logs), SPARED), 'utf8')));
-  return new Set(Array.isArray(steps) ? steps.map(String) : []);
+/** Beside the logs of a run: the Docker daemons that have containers of its steps. */
+const DAEMONS = 'daemons.json';
+
+/** Notes, for the guard and the next worker, where containers of the run are. */
+export function noteDaemons({ logs }: Pick<RunMark, 'logs'>, daemons: ReadonlySet<string>): void {
+  writeFileSync(join(dirname(logs), DAEMONS), JSON.stringify([...daemons]), { mode: 0o600 });
+}
+
+function notedIn({ logs }: RunMark, file: string): readonly string[] {
+  const noted: unknown = tryOr([], () => JSON.parse(readFileSync(join(dirname(logs), file), 'utf8')));
+  return Array.isArray(noted) ? noted.map(String) : [];
 }
 
 /**
- * Kills the processes of a run on this machine but for those of steps that leave them; repeated, since one may have started
+ * Kills the processes of a run on this machine but for those of steps that leave them, and removes its containers; repeated, since one may have started
  * another meanwhile.
  */
-export async function endRun({ mark, leaders }: GuardedRun, { find, end }: BackgroundProcesses): Promise<number> {
+export async function endRun(
+  { mark, leaders }: GuardedRun,
+  { find, end, removeContainers }: RunEnders,
+): Promise<number> {
   const ended = new Set<number>();
-  const spared = sparedSteps(mark);
+  const spared = new Set(notedIn(mark, SPARED));
   const recorded = leaders.filter(({ step }) => !spared.has(step));
   for (let round = 0; round < 5; round += 1) {
     const found = find(mark, { recorded, spared, since: null });
@@ -173,5 +189,7 @@ export async function endRun({ mark, leaders }: GuardedRun, { find, end }: Backg
     for (const { pid } of found) ended.add(pid);
     await end(found, { signal: 'SIGKILL', graceMs: 0 });
   }
+  const daemons = notedIn(mark, DAEMONS);
+  if (daemons.length > 0) await removeContainers?.(daemons);
   return ended.size;
 }

@@ -1,4 +1,4 @@
-import { selectedLabels, selectingSteps } from '#core/selectors.ts';
+import { joinedLabels, needsOneWorker, selectedLabels, selectingSteps } from '#core/selectors.ts';
 import { PathProblem } from '#core/words/json-path.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { WfError } from '#system/errors.ts';
@@ -29,7 +29,11 @@ function labelsOfRun(
   try {
     const selected = selectedLabels(workflow, scope);
     const hidden = Object.entries('labels' in selected ? selected.labels : {}).find(([, text]) => holdsSecret(text));
-    if (hidden === undefined) return selected;
+    if (hidden === undefined) {
+      const areJoined = needsOneWorker(workflow) && 'labels' in selected;
+      const joined = areJoined ? joinedLabels(Object.values(selected.labels)) : {};
+      return 'problem' in joined ? { problem: `workerSelector: ${joined.problem}` } : selected;
+    }
     return { problem: `workerSelector of step "${hidden[0]}" contains a secret: the engine shows labels to everyone` };
   } catch (error) {
     if (!(error instanceof PathProblem)) throw error;

@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import type { ProcessIdentity } from '#core/run/run.ts';
 import { isMissing, tryOr, WfError } from '#system/errors.ts';
-import type { BackgroundProcesses } from '../../engine.ts';
-import { endRun } from './guard.ts';
+import { endRun, type RunEnders } from './guard.ts';
 
 const OWNER = 'worker.json';
 /** Logs of which only the end was sent stay for so long. */
@@ -13,7 +12,7 @@ const KEEP_MS = 7 * 24 * 60 * 60 * 1000;
 export type DirectoryTools = {
   readonly own: ProcessIdentity;
   readonly isAlive: (process: ProcessIdentity) => boolean;
-  readonly processes: BackgroundProcesses;
+  readonly processes: RunEnders;
 };
 
 /** The directory of a worker, and what earlier workers there left behind. */
@@ -67,10 +66,7 @@ function readOwner(directory: string): ProcessIdentity | null {
 }
 
 /** Ends the processes of the runs in the directory of a dead worker, and removes old files. */
-async function endLeftovers(
-  directory: string,
-  processes: BackgroundProcesses,
-): Promise<Pick<WorkerDirectory, 'ended' | 'left'>> {
+async function endLeftovers(directory: string, processes: RunEnders): Promise<Pick<WorkerDirectory, 'ended' | 'left'>> {
   const runs = join(directory, 'runs');
   let ended = 0;
   const left: string[] = [];

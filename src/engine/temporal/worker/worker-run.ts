@@ -33,7 +33,7 @@ import {
 } from '../protocol.ts';
 import { AttemptLogs, wasKilled, withoutLarge } from './attempt-report.ts';
 import { type ChildSearch, findChild, taskAfterChild } from './child-search.ts';
-import { type GuardReports, noteSpared } from './guard.ts';
+import { type GuardReports, noteDaemons, noteSpared } from './guard.ts';
 import type { LogShipper } from './log-shipper.ts';
 import { namesOfRun } from './run-names.ts';
 
@@ -50,12 +50,14 @@ export type AttemptControl = {
   readonly begin: (ends: { readonly stop: () => void; readonly kill: () => void }) => Promise<boolean>;
   /** Whether the attempt may have been given to another worker. */
   readonly isLost: () => boolean;
-  /** Sends what came of it so far, once, if it runs for long. */
-  readonly progress: (progress: AttemptProgress) => void;
+  /** Sends what came of it so far: once, if it runs for long, and when a service is ready. Rejects if that did not arrive. */
+  readonly progress: (progress: AttemptProgress) => Promise<void>;
 };
 
 /** An attempt reports earlier than at its end if it runs for so long. */
 const PROGRESS_AFTER_MS = 1000;
+/** When it sends again that a service is ready. */
+const READY_AGAIN_MS = 500;
 
 /** Collects the values that become secrets, for those who mask the run elsewhere. */
 class LearnedSecrets extends Secrets {
@@ -93,6 +95,8 @@ export class WorkerRun {
   readonly #made: MadeAttempts;
   /** What running attempts reported, by step. */
   readonly #inputs = new Map<string, RunInput[]>();
+  /** Called when the service of a step is ready. */
+  readonly #onReady = new Map<string, () => void>();
   /** Resolves when the attempt at a step has ended here. */
   readonly #attempts = new Map<string, Promise<unknown>>();
   /** The child runs that attempts ask for, and those that have ended, by step. */
@@ -100,6 +104,8 @@ export class WorkerRun {
   readonly #ends = new Map<string, ChildEnd>();
   /** Steps that have ended here, and whose processes are left alone. */
   readonly #spared = new Set<string>();
+  /** The Docker daemons with containers of the run. */
+  readonly #daemons = new Set<string>();
   #warnings: EngineWarning[] = [];
   #isReady = false;
 
@@ -212,11 +218,15 @@ export class WorkerRun {
     this.#inputs.set(name, inputs);
     if (child !== undefined) this.#ends.set(name, child);
     const signals = this.#running.enter(step);
-    const ends = { stop: () => this.#running.stopStep(name), kill: () => this.#running.killStep(name) };
+    // The workflow asks a service to end when no step uses it any more.
+    const stop = () => (step.service === undefined ? this.#running.stopStep(name) : this.#running.end(name));
+    const ends = { stop, kill: () => this.#running.killStep(name) };
+    const send = () => control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
     const progressTimer = clock.setTimer(clock.now() + PROGRESS_AFTER_MS, () => {
-      if (inputs.length > 0 && step.executor.type !== 'workflow')
-        control.progress({ ...this.#findings([]), ...own, inputs: [...inputs] });
+      // The report repeats it.
+      if (inputs.length > 0 && step.executor.type !== 'workflow') send().catch(() => {});
     });
+    this.#onReady.set(name, () => void this.#sendReady(name, send));
     const mayBegin = await control.begin(ends);
     const { kills } = this.#guard;
     if (mayBegin) this.#running.begin(step);
@@ -237,6 +247,7 @@ export class WorkerRun {
       this.#inputs.delete(name);
       return { ...this.#findings(), ...own, inputs, child: start };
     }
+    this.#onReady.delete(name);
     const report = { ...made, outcome: withoutLarge(made.outcome, outputs) };
     this.#made.end(task, report, signals);
     if (step.leaveBackground) noteSpared({ logs: this.#logs.directory }, this.#spared.add(name));
@@ -249,6 +260,20 @@ export class WorkerRun {
     if (hasLogs && waitsForChild) this.#attemptLogs.ship(step, number);
     if (hasLogs) this.#attemptLogs.endShipping(step, number, logs);
     return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#attemptLogs.store }) };
+  }
+
+  /** Steps wait for it: it is sent until it arrives, or the attempt has ended. */
+  async #sendReady(step: string, send: () => Promise<void>): Promise<void> {
+    const { clock } = this.#host;
+    const inputs = this.#inputs.get(step);
+    while (this.#inputs.get(step) === inputs) {
+      const isSent = await send().then(
+        () => true,
+        () => false,
+      );
+      if (isSent) return;
+      await new Promise<void>((resolve) => void clock.setTimer(clock.now() + READY_AGAIN_MS, resolve));
+    }
   }
 
   /** The workflow starts the child run, so that it holds no slot of a worker; then the attempt is made to its end. */
@@ -289,8 +314,11 @@ export class WorkerRun {
   #take(input: RunInput): void {
     if (input.type === 'attempt-started' && input.process !== null)
       this.#guard.add(this.#runId, { ...input.process, step: input.step });
+    if (input.type === 'attempt-contained' && !this.#daemons.has(input.daemon))
+      noteDaemons({ logs: this.#logs.directory }, this.#daemons.add(input.daemon));
     const reported = input.type === 'attempt-started' ? { ...input, worker: this.#worker } : input;
     if ('step' in reported && reported.type !== 'late-due') this.#inputs.get(reported.step)?.push(reported);
+    if (reported.type === 'attempt-serving') this.#onReady.get(reported.step)?.();
   }
 
   #remove(path: string): void {

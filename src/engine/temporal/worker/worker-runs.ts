@@ -43,6 +43,9 @@ export class WorkerRuns {
   readonly #reads = new Map<string, Promise<Evaluated>>();
   /** What ends the notices that are sent now. */
   readonly #notices = new Set<AbortController>();
+  /** What ends the bonds of runs to this worker. */
+  readonly #holds = new Set<EndSignal>();
+  #released = () => {};
 
   constructor(access: Access, parts: RunTools) {
     this.#access = access;
@@ -89,8 +92,7 @@ export class WorkerRuns {
           return heartbeat.begin();
         },
         isLost: () => heartbeat.isLost,
-        // The report repeats it.
-        progress: (progress) => void workflow.signal(NAMES.progress, progress).catch(() => {}),
+        progress: (progress) => workflow.signal(NAMES.progress, progress),
       });
     } finally {
       heartbeat.close();
@@ -143,6 +145,36 @@ export class WorkerRuns {
     }
   }
 
+  /** Lasts until the run needs this worker no more, or the worker stops. */
+  async hold(): Promise<void> {
+    const { run } = await this.#known();
+    const end = new EndSignal();
+    const stop = () => void end.abort('stop');
+    const heartbeat = await this.#beating(run, { onEnd: stop, onLost: stop });
+    this.#holds.add(end);
+    try {
+      if (await heartbeat.begin()) await new Promise<void>((resolve) => end.onAbort(resolve));
+    } finally {
+      this.#holds.delete(end);
+      this.#released();
+      heartbeat.close();
+    }
+  }
+
+  /** Resolves when no run is bound to this worker any more, or after a time. */
+  async drain(limitMs: number): Promise<void> {
+    const { clock } = this.#parts.host;
+    if (this.#holds.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = clock.setTimer(clock.now() + limitMs, resolve);
+      this.#released = () => {
+        if (this.#holds.size > 0) return;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
   async cleanUp(order: CleanUpOrder): Promise<readonly EngineWarning[]> {
     const { Context } = await packages.activity();
     const runId = Context.current().info.workflowExecution?.workflowId ?? '';
@@ -154,12 +186,14 @@ export class WorkerRuns {
 
   /** Ends all attempts at once, and notices that are not sent yet. */
   kill(): void {
+    for (const hold of this.#holds) hold.abort('stop');
     for (const notice of this.#notices) notice.abort('its worker was stopped');
     for (const run of this.#runs.values()) run.kill();
   }
 
   /** Ends what is left of runs whose clean-up would come too late for this worker. */
   async leave(): Promise<void> {
+    if (this.#holds.size > 0) this.kill();
     await Promise.all([...this.#runs.values()].map((run) => run.cleanUp({ spared: [], force: true })));
   }
 

@@ -14,6 +14,7 @@ import {
   type NoticeOrder,
   ownQueue,
   SHORT_QUEUE,
+  stepsQueue,
 } from '../protocol.ts';
 import { identityText, servedLabels, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
@@ -27,8 +28,8 @@ import { type RunTools, WorkerRuns } from './worker-runs.ts';
 
 /** How long the decisions of a run wait for a dead worker that has the run in its cache. */
 const STICKY_TIMEOUT = '2 seconds';
-/** Work that only this worker can do, such as clean-ups, does not wait for its slots. */
-const OWN_SLOTS = 20;
+/** Work that only this worker can do, such as clean-ups and services, does not wait for its slots. */
+const OWN_SLOTS = 1000;
 
 /** Short work, such as notices, that a worker does at once. */
 const SHORT_SLOTS = 20;
@@ -42,7 +43,7 @@ const WORKER_HEARTBEAT = '5 seconds';
 /** How long the last logs of a worker that stops are waited for. */
 const LAST_LOGS_MS = 5000;
 
-export { guardWorker } from './guard.ts';
+export { guardWorker, type RunEnders } from './guard.ts';
 export { httpLogTarget } from './http-log-target.ts';
 export type { LogTarget };
 
@@ -141,17 +142,19 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     shared === null ? work() : shared.within(work, await noSlot());
   const prepare = () => inSlot(() => runs.prepare());
   const attempt = (order: AttemptOrder) => inSlot(() => runs.attempt(order));
+  const bind = () => inSlot(async () => name);
+  const taken = { [NAMES.attempt]: attempt, [NAMES.bind]: bind };
   const serving = await Worker.create({
     ...common,
     ...sharing,
     workflowBundle: { codePath: workflowCode },
-    activities: { [NAMES.prepare]: prepare, [NAMES.attempt]: attempt, ...queueCalls },
+    activities: { [NAMES.prepare]: prepare, ...taken, ...queueCalls },
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
   });
   const labelled: Worker[] = [];
   for (const text of queues) {
     const taskQueue = labelsQueue(text);
-    labelled.push(await Worker.create({ ...common, ...sharing, taskQueue, activities: { [NAMES.attempt]: attempt } }));
+    labelled.push(await Worker.create({ ...common, ...sharing, taskQueue, activities: taken }));
   }
   const short = await Worker.create({
     ...common,
@@ -162,13 +165,24 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
     },
     maxConcurrentActivityTaskExecutions: SHORT_SLOTS,
   });
+  const steps = await Worker.create({
+    ...common,
+    ...sharing,
+    taskQueue: stepsQueue(name),
+    activities: { [NAMES.attempt]: attempt },
+  });
   const own = await Worker.create({
     ...common,
     taskQueue: ownQueue(name),
-    activities: { [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order) },
+    activities: {
+      [NAMES.cleanUp]: (order: CleanUpOrder) => runs.cleanUp(order),
+      [NAMES.stay]: () => runs.hold(),
+      [NAMES.attempt]: (order: AttemptOrder) => runs.attempt(order),
+    },
     maxConcurrentActivityTaskExecutions: OWN_SLOTS,
   });
-  return hosting([serving, ...labelled, short], own, { runs, close: () => access.connection.close() });
+  const close = () => access.connection.close();
+  return hosting([serving, ...labelled, short], [steps, own], { runs, close, drainMs });
 }
 
 /** Reports workers with which this one cannot share runs. */
@@ -199,31 +213,34 @@ async function noSlot(): Promise<() => Error> {
   return () => ApplicationFailure.create({ type: NO_SLOT, message: 'the worker has no free slot' });
 }
 
-/** Work that only this worker can do continues while attempts end. */
+/** Work that only this worker can do, its `own`, continues while attempts end, as long as runs are bound to it. */
 function hosting(
   serving: readonly Worker[],
-  own: Worker,
-  { runs, close }: { readonly runs: WorkerRuns; readonly close: () => Promise<void> },
+  own: readonly Worker[],
+  { runs, close, drainMs }: { runs: WorkerRuns; close: () => Promise<void>; drainMs: number },
 ): EngineWorker {
   let isStopping = false;
-  const shutDown = () => {
-    for (const one of serving) if (one.getState() === 'RUNNING') one.shutdown();
+  const shutDown = (workers: readonly Worker[]) => {
+    for (const one of workers) if (one.getState() === 'RUNNING') one.shutdown();
   };
+  const running = (workers: readonly Worker[]) =>
+    Promise.all(
+      workers.map(async (one) => {
+        try {
+          await one.run();
+        } finally {
+          shutDown(workers);
+        }
+      }),
+    );
   const stopped = (async () => {
-    const ownRun = own.run();
+    const ownRun = running(own);
     try {
-      await Promise.all(
-        serving.map(async (one) => {
-          try {
-            await one.run();
-          } finally {
-            shutDown();
-          }
-        }),
-      );
+      await running(serving);
+      await runs.drain(drainMs);
     } finally {
       await runs.leave();
-      if (own.getState() === 'RUNNING') own.shutdown();
+      shutDown(own);
       await ownRun;
       await close();
     }
@@ -231,7 +248,7 @@ function hosting(
   return {
     stop: () => {
       if (isStopping) runs.kill();
-      else shutDown();
+      else shutDown(serving);
       isStopping = true;
     },
     stopped,

@@ -21,7 +21,7 @@ import {
 } from '../protocol.ts';
 
 /** No limit of Temporal ends an attempt: steps have their own. */
-const UNLIMITED = '87600 hours';
+export const UNLIMITED = '87600 hours';
 
 /** Time and timers of the workflow, which are the same when it is replayed. */
 export const clock: Clock = {
@@ -46,7 +46,7 @@ export function within<T>(scope: CancellationScope, work: () => Promise<T>): Pro
 }
 
 /** Orders an activity. */
-function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
+export function scheduleActivity<T>(type: string, args: readonly unknown[], options: ActivityOptions): Promise<T> {
   const activity = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<T>>>(options)[type];
   if (activity === undefined) throw new Error(`there is no activity "${type}"`);
   return activity(...args);

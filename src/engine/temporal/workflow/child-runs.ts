@@ -25,6 +25,8 @@ import { clock, within } from './activities.ts';
 export type ChildRunsHost = {
   readonly run: EngineRun;
   readonly secrets: () => readonly string[];
+  /** The worker to which the run is bound; null: none. */
+  readonly worker: () => string | null;
   /** The locks within which the child run of a step runs. */
   readonly locksAround: (step: string) => readonly OuterLock[];
   readonly learn: (secrets: readonly string[]) => void;
@@ -104,6 +106,7 @@ export class ChildRuns {
   ): EngineRun {
     const { request, engine, lostAfterMs, locks, childQueues = [] } = this.#host.run;
     const own = childRequest(request, knownWorkflow(request, run), { runId, params, earlier });
+    const worker = this.#host.worker();
     const queues = childQueues.filter(({ name }) => name === own.workflow.queue && own.queues?.includes(name) !== true);
     return {
       request: outerLocks.length === 0 ? own : { ...own, outerLocks },
@@ -114,6 +117,7 @@ export class ChildRuns {
       ...(childQueues.length === 0 ? {} : { childQueues }),
       ...(locks === undefined ? {} : { locks }),
       secrets: this.#host.secrets(),
+      ...(worker === null ? {} : { worker }),
     };
   }
 

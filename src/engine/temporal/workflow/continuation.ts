@@ -28,11 +28,19 @@ export class Continuation {
     return this.#attempts;
   }
 
-  /** Counts an attempt that begins. Returns for how long no other one begins after it, in milliseconds; null: they may. */
-  count(): number | null {
+  /** Whether the history of this execution takes no more attempts. */
+  get isFull(): boolean {
+    return this.#attempts >= (this.#limits.pauses.at(-1) ?? Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Counts an attempt that begins. Returns for how long no other one begins after it, in milliseconds; null: they may.
+   * `isHeld`: something in flight does not end before other attempts begin.
+   */
+  count(isHeld = false): number | null {
     const { pauses, pauseMs } = this.#limits;
     this.#attempts += 1;
-    if (this.#attempts < (pauses[this.#pauses] ?? Number.POSITIVE_INFINITY)) return null;
+    if (isHeld || this.#attempts < (pauses[this.#pauses] ?? Number.POSITIVE_INFINITY)) return null;
     this.#pauses += 1;
     return this.#pauses === pauses.length ? Number.POSITIVE_INFINITY : pauseMs;
   }

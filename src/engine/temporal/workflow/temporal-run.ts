@@ -11,7 +11,7 @@ import { buildGraph } from '#core/graph.ts';
 import type { LockHolder, Outputs, RunEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { EndSignal } from '#processes/end-signal.ts';
-import { childResult } from '../../driver/child-run.ts';
+import { childResult, graceOf } from '../../driver/child-run.ts';
 import { Driver, type DriverHost } from '../../driver/driver.ts';
 import type { StepTask } from '../../driver/step-task.ts';
 import type { NoticeStatus } from '../../engine.ts';
@@ -35,6 +35,7 @@ import { cleanUp, clock, reasonOf, scheduleWork } from './activities.ts';
 import { ChildRuns } from './child-runs.ts';
 import { carriedRun } from './continuation.ts';
 import { Flights, type Report } from './flights.ts';
+import { type OneWorker, oneWorkerOf } from './one-worker.ts';
 import { QueueMembership } from './queue-membership.ts';
 import { RunNotices } from './run-notices.ts';
 import { TemporalLocks } from './temporal-locks.ts';
@@ -45,6 +46,8 @@ export class TemporalRun {
   readonly #run: EngineRun;
   readonly #driver: Driver;
   readonly #flights: Flights;
+  /** Null: each attempt may be made by another worker. */
+  readonly #oneWorker: OneWorker | null;
   readonly #notices: RunNotices;
   readonly #locks: TemporalLocks;
   readonly #carried: CarriedRun | null;
@@ -90,12 +93,17 @@ export class TemporalRun {
       driver: this.#driver,
     });
     const locksAround = (step: string) => this.#locks.around(step);
-    const children = new ChildRuns({ run, secrets: () => [...this.#secrets], locksAround, learn, fail });
+    const labels = () => this.#evaluated?.labels ?? {};
+    this.#oneWorker = oneWorkerOf(run, carried, { lostAfterMs: run.lostAfterMs, labels, fail });
+    const worker = () => this.#oneWorker?.name ?? null;
+    const children = new ChildRuns({ run, secrets: () => [...this.#secrets], worker, locksAround, learn, fail });
     this.#flights = new Flights(
       {
         lostAfterMs: run.lostAfterMs,
         outputs: () => this.#outputs,
         queueOf: (step) => labelsQueue(this.#evaluated?.labels?.[step] ?? ''),
+        oneWorker: this.#oneWorker,
+        graceMs: graceOf(run.request),
         takeLocks: (task, stop) => this.#locks.ofAttempt(task, stop),
         ended: (task, report) => this.#ended(task, report),
         progress: (report) => this.progress(report),
@@ -219,6 +227,7 @@ export class TemporalRun {
     const { events, after, secrets, execution } = this.events(0);
     const { graph: _, ...state } = this.#state;
     const queued = this.queues.carried;
+    const boundTo = this.#oneWorker?.name ?? null;
     const all: CarriedRun = {
       execution: execution + 1,
       state,
@@ -230,6 +239,7 @@ export class TemporalRun {
       evaluated: this.#evaluated,
       limitMs: this.#driver.limitMs,
       ...(queued === undefined ? {} : { queued }),
+      ...(boundTo === null ? {} : { boundTo }),
       ...(this.#run.locks === undefined ? {} : { locks: this.#locks.carried }),
     };
     return carriedRun(all, this.#carried?.events.length ?? 0);
@@ -275,6 +285,7 @@ export class TemporalRun {
 
   #finish(status: NoticeStatus): void {
     this.#driver.timers.clear();
+    this.#oneWorker?.release();
     this.#notices.send(null, status);
     this.#isOver = true;
     if (!this.#notices.arePending) return;
