@@ -36,7 +36,15 @@ export function artifactProblems(entry: ActionEntry): Problem[] {
     const help = 'Mount a directory of this machine, and let a step with a command keep its files.';
     return [problem('not-supported', spot, `${what}: "artifacts" of a step in a container are not kept`, { help })];
   }
-  return problems;
+  return [...problems, ...farProblems(entry, spot)];
+}
+
+/** Warns of a step on another machine, which leaves no files here but its output. */
+function farProblems({ raw, what }: ActionEntry, spot: Problem['spot']): Problem[] {
+  if (executorType(raw) !== 'ssh' || raw.stdout !== undefined || raw.stderr !== undefined) return [];
+  const help = 'Let a step with a command of this machine fetch the files, for example with scp, and keep them.';
+  const message = `${what}: "artifacts" are files of this machine, and "ssh" runs the command on another one`;
+  return [problem('not-supported', spot, message, { severity: 'warning', help })];
 }
 
 /** Whether the step runs in the container of the workflow, or in one of its own. */
