@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunSummary } from '#core/summary/summary.ts';
@@ -233,3 +233,41 @@ function withoutPython({ cwd }: Place): string {
   }
   return directory;
 }
+
+describeWith('unshare', canUnshare, 'a lock', () => {
+  const locked = `steps:
+  - name: a
+    locks: db
+    command: sh -c 'echo ready; while [ ! -e go ]; do sleep 0.02; done; echo once >> ledger'
+`;
+  const own = 'the namespace of the test';
+
+  it.each([
+    [container, own],
+    [container, container],
+  ] as const)('of a run in %s is waited for in %s, and free once that run is dead', (there, here) =>
+    withPlace({ 'l.yaml': locked }, async (home) => {
+      const startLocked = (place: Namespace, id: string) =>
+        startIn(place, home, 'run', 'l.yaml', '--run-id', id, '--reporter', 'plain');
+      const holder = startLocked(there, 'holder');
+      await holder.until('| ready');
+      const waiter = startLocked(here, 'waiter');
+      await waiter.until('WAIT');
+      for (const place of [own, container] as const) {
+        const { locks } = JSON.parse((await wfIn(place, home, 'locks', '--json')).stdout);
+        expect(locks).toMatchObject([
+          { name: 'db', holders: [{ runId: 'holder', step: 'a' }], waiters: [{ runId: 'waiter', place: 1 }] },
+        ]);
+      }
+      // With the first process of its container all others end.
+      process.kill(processOf(holder), 'SIGKILL');
+      await holder.ended;
+      await waiter.until('| ready');
+      expect(existsSync(join(home.cwd, 'ledger'))).toBe(false);
+      writeFileSync(join(home.cwd, 'go'), '');
+      expect((await waiter.ended).code).toBe(0);
+      expect(ledger(home)).toBe('once\n');
+      expect(JSON.parse((await wfIn(here, home, 'locks', '--json')).stdout)).toEqual({ locks: [] });
+    }),
+  );
+});
