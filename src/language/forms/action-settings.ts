@@ -1,5 +1,6 @@
 import type { Node } from '../read/node.ts';
-import { entriesOf, type Route } from './dagu-3-actions.ts';
+import type { Route } from './action-steps.ts';
+import { entriesOf } from './dagu-3-actions.ts';
 import { entry, type Field, Fields, type Report, scalar, textIn } from './form-nodes.ts';
 
 /** What an action takes under `with`. */
@@ -42,7 +43,8 @@ export function settingsOf(action: string): ActionSettings {
       scalar(action, NOWHERE),
       new Fields([entry('id', scalar('id', NOWHERE), scalar('a', NOWHERE))]),
     ];
-    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>(), writers: new Map() };
+    const artifacts = { writers: new Map<string, string>(), before: () => ['a'] };
+    const reading = { report, humans: new Set<string>(), routes: new Map<string, Route>(), artifacts };
     const entries = entriesOf({ action, at, key: at, given, step, reading });
     return { asked: given.asked, problems, entries: new Fields(entries) };
   };

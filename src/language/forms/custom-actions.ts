@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#core/workflow.ts';
+import { IGNORED } from '../diagnostic.ts';
 import { compileSchema, schemaProblem } from '../json-schema.ts';
 import { isJsonObject } from '../raw.ts';
 import type { MapEntry, MapNode, Node } from '../read/node.ts';
@@ -33,8 +34,10 @@ function definitionOf(name: string, at: Node, value: Node | null, report: Report
   if (value?.kind !== 'map') return missing(`${what} must be a map`);
   const fields = new Fields(value.entries);
   fields.take('description');
-  // Outputs are not checked: the step publishes what its program writes.
-  fields.take('outputschema');
+  const outputs = fields.take('outputschema');
+  if (outputs !== null) {
+    report('ignored-key', outputs.key, `"output_schema" of ${what} is not checked`, IGNORED);
+  }
   const [input, template] = [fields.take('inputschema')?.value, fields.take('template')?.value];
   for (const other of fields.rest) {
     const message = `unknown key "${textIn(other.key)}" in ${what}`;

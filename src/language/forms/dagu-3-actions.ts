@@ -1,60 +1,27 @@
 import { parseSpan } from '#core/time-text.ts';
 import type { Json } from '#core/workflow.ts';
-import type { Path } from '../diagnostic.ts';
 import type { MapEntry, MapNode, Node } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
-import type { CustomActions } from './custom-actions.ts';
-import type { Surroundings } from './foreach.ts';
-import { entry, type Field, Fields, jsonOf, list, map, type Report, scalar, textIn } from './form-nodes.ts';
-
-/** A step that runs only if a router chooses it. */
-export type Route = { readonly at: Node; readonly router: string; readonly value: Node; readonly pattern: Node };
-
-/** What the steps of a document have in common while they are read. */
-export type Reading = {
-  readonly report: Report;
-  /** Warns of a step in an earlier form; `path`: of the key that shows it. */
-  readonly warn: (path: Path, message: string, help: string) => void;
-  /** The ids of steps that ask a person; their inputs are variables. */
-  readonly humans: Set<string>;
-  /** The routes by the names of their steps. */
-  readonly routes: Map<string, Route>;
-  /** The steps that keep a file by `artifact.write`, by its path. */
-  readonly writers: ReadonlyMap<string, string>;
-  /** What steps under `foreach` may use, and the documents of such steps. */
-  readonly around: Surroundings;
-  readonly loops: MapNode[];
-  readonly custom: CustomActions;
-};
-
-/** A step with an action: the keys of the step and, under `with`, those of the action. */
-export type ActionStep = {
-  readonly name: string;
-  readonly at: Node;
-  readonly step: Fields;
-  readonly settings: Field | null;
-};
-
-/** The settings of an action, which are taken one by one. */
-export type Settings = {
-  readonly action: string;
-  /** The value of `action`. */
-  readonly at: Node;
-  /** The key `with`, or `action` without settings. */
-  readonly key: Node;
-  readonly given: Fields;
-  readonly step: Fields;
-  readonly reading: Pick<Reading, 'report' | 'humans' | 'routes' | 'writers'>;
-};
-
-type Action = (settings: Settings) => readonly MapEntry[];
+import {
+  type Action,
+  type ActionStep,
+  needed,
+  path,
+  pause,
+  program,
+  type Reading,
+  type Route,
+  type Settings,
+  seconds,
+  words,
+} from './action-steps.ts';
+import { fileActions } from './file-actions.ts';
+import { entry, type Field, Fields, jsonOf, list, map, scalar, textIn } from './form-nodes.ts';
 
 /** Keys of settings that have another name in `container`. */
 const CONTAINER_KEYS: { readonly [key: string]: string } = { containername: 'name', pull: 'pullPolicy' };
 /** Keys of settings that only the executor `docker` has. */
 const DOCKER_KEYS = ['container', 'host', 'exec'];
-
-const PLACEHOLDER = '$WF_RUN_ID';
 
 /** The actions with a counterpart in wf. */
 const actions: { readonly [name: string]: Action } = {
@@ -169,53 +136,7 @@ const actions: { readonly [name: string]: Action } = {
     const args = [needed(all, 'url'), status, method, seconds(limit), pause(all)];
     return program(all, `until [ "$(${curl})" = "$2" ]; do sleep "$5"; done`, args);
   },
-  'file.read': (all) => program(all, 'cat -- "$1"', [path(all, 'path')]),
-  'file.mkdir': (all) => {
-    const mode = all.given.take('mode')?.value;
-    return mode === undefined
-      ? program(all, 'mkdir -p -- "$1"', [path(all, 'path')])
-      : program(all, 'mkdir -p -- "$1"\nchmod "$2" -- "$1"', [path(all, 'path'), mode]);
-  },
-  'file.write': (all) => {
-    const parents = isSet(all, 'create_dirs') ? 'mkdir -p -- "$(dirname -- "$1")"\n' : '';
-    return write(all, parents, path(all, 'path'));
-  },
-  'artifact.write': (all) => {
-    const inside = `${WITHIN}set -- "$WF_ARTIFACTS_DIR/$1" "$2" "$3"\nmkdir -p -- "$(dirname -- "$1")"\n`;
-    // Without it the directory exists only for texts that mention it.
-    const kept = all.step.get('artifacts') === null ? [entry('artifacts', all.at, list([], all.at))] : [];
-    return [...write(all, inside, artifactPath(all)), ...kept];
-  },
-  'artifact.read': (all) => {
-    const format = all.given.take('format');
-    const named = artifactPath(all);
-    const text = textIn(named) ?? '';
-    const writer = all.reading.writers.get(text);
-    if (format !== null && textIn(format.value) !== 'raw') {
-      const help = 'Write format: raw, and read the text in a command.';
-      all.reading.report('not-supported', format.value, `"${all.action}" has only the format "raw"`, { help });
-    }
-    if (writer === undefined) {
-      const help = `Read it in a command, from the directory \${ID.artifacts} of the step that keeps it.`;
-      all.reading.report('not-supported', named, `no step keeps "${text}" by "artifact.write"`, { help });
-    }
-    return program(all, 'cat -- "$1"', [scalar(`\${${writer ?? 'ID'}.artifacts}/${text}`, named)]);
-  },
-  'file.copy': (all) => copy(all, isSet(all, 'recursive') ? 'cp -R' : 'cp'),
-  'file.move': (all) => {
-    isSet(all, 'recursive');
-    return copy(all, 'mv');
-  },
-  'file.delete': (all) => {
-    const options = [isSet(all, 'recursive') ? '-r' : '', isSet(all, 'missing_ok') ? '-f' : ''].filter((text) => text);
-    return program(all, ['rm', ...options, '-- "$1"'].join(' '), [path(all, 'path')]);
-  },
-  'archive.create': (all) => archive(all, { zip: 'zip -q -r "$2" .', tar: 'tar -caf "$2" -C "$1" .' }, 'destination'),
-  'archive.extract': (all) => archive(all, { zip: 'unzip -q "$1" -d "$2"', tar: 'tar -xf "$1" -C "$2"' }, 'source'),
-  'archive.list': (all) => {
-    const source = path(all, 'source');
-    return program(all, isZip(all, source) ? 'unzip -l "$1"' : 'tar -tf "$1"', [source]);
-  },
+  ...fileActions,
   'git.checkout': (all) => {
     const ref = all.given.take('ref')?.value ?? scalar('', all.at);
     const depth = all.given.take('depth')?.value ?? scalar('', all.at);
@@ -244,9 +165,6 @@ data. xlsx. => Write a command with a program that reads such files.
 js. => Write a command with "node".
 python. => Write a command with "python3".
 state. => Write a command that reads and writes a file.
-artifact.list => Write a command that lists \${ID.artifacts}, the files of a step.
-file.stat => Write a command with "stat".
-file.list => Write a command with "ls" or "find".
 `;
 
 /** Whether an action has a counterpart in wf. */
@@ -326,115 +244,12 @@ function constant(choice: Node): Node {
   return (choice.kind === 'map' ? new Fields(choice.entries).get('const')?.value : null) ?? choice;
 }
 
-/** A setting without which the action does nothing. */
-function needed({ given, action, at, key, reading }: Settings, name: string): Node {
-  const found = given.take(name);
-  if (found !== null) return found.value;
-  reading.report('missing-key', key, `the action "${action}" needs "${name}"`);
-  // A variable that is always set: nothing else is reported about it.
-  return scalar(PLACEHOLDER, at);
-}
-
-/** A path, in which `~` is the home directory. */
-function path(all: Settings, name: string): Node {
-  const found = needed(all, name);
-  const text = textIn(found) ?? '';
-  return /^~(?:\/|$)/.test(text) ? scalar(`\${HOME}${text.slice(1)}`, found) : found;
-}
-
-/** Ends a program whose first argument is no path below a directory. */
-const WITHIN = 'case "/$1/" in //*|*/../*) echo "not a path below the artifacts: $1" >&2; exit 1;; esac\n';
-
-/** A path below the directory of the artifacts. */
-function artifactPath(all: Settings): Node {
-  const found = needed(all, 'path');
-  if (/^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(textIn(found) ?? '')) {
-    const help = 'Write a path below the directory of the artifacts, such as reports/a.txt.';
-    all.reading.report('wrong-value', found, `the "path" of "${all.action}" leaves the artifacts`, { help });
-  }
-  return found;
-}
-
-/** Writes a file, which appears with its whole content or not at all. `before`: code that may change the arguments. */
-function write(all: Settings, before: string, file: Node): readonly MapEntry[] {
-  const mode = all.given.take('mode')?.value ?? scalar('0600', all.at);
-  isSet(all, 'atomic');
-  const move = isSet(all, 'overwrite') ? 'mv -f -- "$new" "$1"' : 'ln -- "$new" "$1"\nrm -f -- "$new"';
-  const code = `${before}new="$1.$$.new"\ntrap 'rm -f -- "$new"' EXIT\nprintf %s "$2" > "$new"\nchmod "$3" -- "$new"\n${move}`;
-  return program(all, code, [file, needed(all, 'content'), mode]);
-}
-
-/** A setting that is true or false. */
-function isSet({ given, reading }: Settings, name: string): boolean {
-  const found = given.take(name);
-  const text = textIn(found?.value) ?? 'false';
-  if (found !== null && text !== 'true' && text !== 'false') {
-    reading.report('wrong-type', found.value, `"${textIn(found.key)}" must be true or false`);
-  }
-  return text === 'true';
-}
-
-/** The seconds between two looks. */
-function pause(all: Settings): Node {
-  return seconds(all.given.take('poll_interval')?.value ?? scalar('5', all.at));
-}
-
-function seconds(node: Node): Node {
-  const spanMs = parseSpan(textIn(node) ?? '');
-  return spanMs === null ? node : scalar(String(spanMs / 1000), node);
-}
-
 /** The settings that are left, as those of an executor, which reports unknown ones. */
 function executor({ given, at, key }: Settings, type: string): readonly MapEntry[] {
   const config = given.rest.length === 0 ? [] : [entry('config', key, map(given.rest, key))];
   const value = map([entry('type', at, scalar(type, at)), ...config], at);
   for (const { key: taken } of given.rest) given.take(canonicalKey(textIn(taken) ?? ''));
   return [entry('executor', at, value)];
-}
-
-/** A program that is started directly, with its words. */
-function words(
-  { at, given }: Settings,
-  all: readonly (string | Node)[],
-  unused: readonly string[] = [],
-): readonly MapEntry[] {
-  for (const name of unused) given.take(name);
-  const nodes = all.map((word) => (typeof word === 'string' ? scalar(word, at) : word));
-  return [{ key: scalar('exec', at), value: list(nodes, at) }];
-}
-
-/** A program of `sh` on this machine, whose arguments are the values: none of them is read as code. */
-function program({ at, given }: Settings, code: string, args: readonly Node[]): readonly MapEntry[] {
-  given.take('dry_run');
-  return [
-    entry('executor', at, scalar('command', at)),
-    entry('script', at, scalar(`#!/bin/sh\nset -e\n${code}\n`, at)),
-    entry('args', at, list(args, at)),
-  ];
-}
-
-function copy(all: Settings, tool: string): readonly MapEntry[] {
-  const parents = isSet(all, 'create_dirs') ? 'mkdir -p -- "$(dirname -- "$2")"\n' : '';
-  const free = isSet(all, 'overwrite') ? '' : '! [ -e "$2" ] || { echo "$2 exists" >&2; exit 1; }\n';
-  return program(all, `${free}${parents}${tool} -- "$1" "$2"`, [path(all, 'source'), path(all, 'destination')]);
-}
-
-function archive(
-  all: Settings,
-  tools: { readonly zip: string; readonly tar: string },
-  named: 'source' | 'destination',
-): readonly MapEntry[] {
-  const args = [path(all, 'source'), path(all, 'destination')];
-  const file = args[named === 'source' ? 0 : 1] ?? all.at;
-  const code = isZip(all, file) ? tools.zip : tools.tar;
-  if (named === 'source') return program(all, `mkdir -p -- "$2"\n${code}`, args);
-  const folder = isZip(all, file) ? 'target=$(realpath -m -- "$2")\ncd -- "$1"\nset -- "$1" "$target"\n' : '';
-  return program(all, `${folder}${code}`, args);
-}
-
-function isZip({ given }: Settings, file: Node): boolean {
-  const format = textIn(given.take('format')?.value);
-  return format === 'zip' || (format === null && /\.zip$/i.test(textIn(file) ?? ''));
 }
 
 /** A container for the command: `container` of a step, or the settings of the executor `docker`. */

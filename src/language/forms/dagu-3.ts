@@ -3,20 +3,26 @@ import type { DiagnosticCode } from '../codes.ts';
 import { IGNORED, type Path, type Problem, type ProblemOptions, problem, type Source } from '../diagnostic.ts';
 import { type MapEntry, type MapNode, type Node, rangeOf, type YamlDocument } from '../read/node.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
+import type { Reading } from './action-steps.ts';
+import { withBuildPaths } from './build-paths.ts';
 import { isCommandText, oneAfterAnother } from './command-list.ts';
 import { expanded, mergedStep, readCustomActions } from './custom-actions.ts';
-import {
-  actionNames,
-  declarationsOf,
-  isKnownAction,
-  type Reading,
-  stepOfAction,
-  unsupported,
-  withTexts,
-} from './dagu-3-actions.ts';
+import { actionNames, declarationsOf, isKnownAction, stepOfAction, unsupported, withTexts } from './dagu-3-actions.ts';
+import { checkArtifactPath, keepsArtifacts, keptArtifacts } from './file-actions.ts';
 import { readLoop, surroundingsOf } from './foreach.ts';
-import { entry, type Field, Fields, list, map, scalar, textIn, withoutAliases } from './form-nodes.ts';
-import { constantsOf, definedScopes, hasScopes, type Scopes, withoutScopes } from './scoped-names.ts';
+import {
+  entry,
+  type Field,
+  Fields,
+  jsonOf,
+  list,
+  map,
+  namedMaps,
+  scalar,
+  textIn,
+  withoutAliases,
+} from './form-nodes.ts';
+import { ARTIFACTS, constantsOf, definedScopes, hasScopes, type Scopes, withoutScopes } from './scoped-names.ts';
 
 /** A document in the form of wf, and the problems of what could not be read. */
 export type FormRead = {
@@ -44,7 +50,7 @@ export function isDagu3Mark(text: string): boolean {
 function hasSign(contents: Node | null): boolean {
   if (contents?.kind !== 'map') return false;
   const top = new Fields((withoutAliases(contents) as MapNode).entries);
-  if (['consts', 'actions', 'tools'].some((name) => top.get(name) !== null)) return true;
+  if (['consts', 'actions', 'tools'].some((name) => top.get(name) !== null) || isBuild(top)) return true;
   const groups = [top.get('steps'), top.get('handleron')].map((field) => field?.value);
   return groups.flatMap(mapsIn).some(({ entries }) => {
     const fields = new Fields(entries);
@@ -57,8 +63,12 @@ function hasSign(contents: Node | null): boolean {
 
 /** The maps in a list, or in the values of a map. */
 function mapsIn(node: Node | undefined): MapNode[] {
-  const items = node?.kind === 'list' ? node.items : node?.kind === 'map' ? node.entries.map(({ value }) => value) : [];
-  return items.flatMap((item) => (item?.kind === 'map' ? [item] : []));
+  return namedMaps(node).map(({ map }) => map);
+}
+
+/** Whether the steps of a file make files from files. */
+function isBuild(top: Fields): boolean {
+  return /^(?:build|incremental)$/.test(textIn(top.get('type')?.value) ?? '');
 }
 
 /**
@@ -88,18 +98,33 @@ export function readDagu3(source: Source, document: YamlDocument, name: string |
     name ?? textIn(top.get('name')?.value) ?? '',
   );
   const custom = readCustomActions(top.take('actions'), report);
-  const writers = writersIn(mapsIn(top.get('steps')?.value));
-  const reading: Reading = { report, warn, humans: new Set(), routes: new Map(), writers, around, loops: [], custom };
+  const artifacts = keptArtifacts(top.get('steps')?.value, textIn(top.get('type')?.value) === 'chain');
+  const reading: Reading = { report, warn, humans: new Set(), routes: new Map(), artifacts, around, loops: [], custom };
+  const isOfBuild = isBuild(top);
   const consts = constantsOf(top.take('consts')?.value ?? null, report);
   readTop(top, reading);
   const rest = top.rest.map((found) => {
     const name = canonicalKey(textIn(found.key) ?? '');
     if (found.key === null || found.value === null) return found;
-    if (name === 'steps') return { key: found.key, value: readSteps(found.value, reading) };
+    if (name === 'steps') {
+      const steps = isOfBuild ? withBuildPaths(found.value, top, report) : found.value;
+      return { key: found.key, value: readSteps(steps, reading) };
+    }
     if (name === 'handleron') return { key: found.key, value: eachStep(found.value, 'handlerOn', reading) };
     return name === 'params' ? { key: found.key, value: declarationsIn(found.value) } : found;
   });
-  const scopes: Scopes = { consts, humans: reading.humans, defined: new Set(), isDagu3: true, report };
+  const users = [top.get('steps'), top.get('handleron')]
+    .flatMap((field) => mapsIn(field?.value))
+    .filter(usesArtifactsDir);
+  const isSharingArtifacts = users.length > 1;
+  const scopes: Scopes = {
+    consts,
+    humans: reading.humans,
+    defined: new Set(),
+    isDagu3: true,
+    isSharingArtifacts,
+    report,
+  };
   const read = withoutScopes(map(rest, contents), scopes);
   const loops = reading.loops.map((loop) => readDagu3(source, { ...document, contents: loop }, null));
   return {
@@ -126,6 +151,10 @@ function readTop(top: Fields, { report }: Reading): void {
     report('ignored-key', tools.key, message, IGNORED);
   }
   const args = top.take('shellargs');
+  if (isBuild(top)) {
+    const type = top.take('type');
+    if (type !== null) top.add(entry('type', type.key, scalar('graph', type.value)));
+  }
   const shell = top.take('shell');
   if (shell !== null) top.add(entry('shell', shell.key, shellOf(shell, args)));
   else if (args !== null) report('missing-key', args.key, '"shell_args" needs "shell"');
@@ -139,17 +168,9 @@ function shellOf(shell: Field, args: Field | null): Node {
   return scalar([texts[0], ...texts.slice(1).filter((text) => text !== '-c')].join(' '), shell.value);
 }
 
-/** The names of steps that keep a file with a certain path, by that path. */
-function writersIn(steps: readonly MapNode[]): ReadonlyMap<string, string> {
-  const written = steps.flatMap(({ entries }): [string, string][] => {
-    const step = new Fields(entries);
-    const settings = step.get('with')?.value;
-    const path = settings?.kind === 'map' ? textIn(new Fields(settings.entries).get('path')?.value) : null;
-    const name = textIn(step.get('id')?.value) ?? textIn(step.get('name')?.value);
-    const isWriter = textIn(step.get('action')?.value) === 'artifact.write';
-    return isWriter && path !== null && name !== null ? [[path, name]] : [];
-  });
-  return new Map(written);
+/** Whether texts of a step name the directory of artifacts as this form does. */
+function usesArtifactsDir(step: MapNode): boolean {
+  return JSON.stringify(jsonOf(step)).includes(ARTIFACTS);
 }
 
 /** The steps; those that a router names get its condition. */
@@ -194,7 +215,7 @@ function readStep(step: MapNode, path: Path, reading: Reading, depth = 0): MapNo
     const loop = readLoop(foreach, fields, reading.around);
     if (loop !== null) reading.loops.push(loop.document);
     return map(
-      [...commonEntries(fields, reading), ...(loop?.entries ?? [entry('command', step, scalar('true', step))])],
+      [...commonEntries(fields, step, reading), ...(loop?.entries ?? [entry('command', step, scalar('true', step))])],
       step,
     );
   }
@@ -209,7 +230,7 @@ function readStep(step: MapNode, path: Path, reading: Reading, depth = 0): MapNo
     }
     const isOnlyOutput = earlier == null && fields.get('output')?.value.kind === 'map';
     const work = isOnlyOutput ? [entry('command', step, scalar('true', step))] : [];
-    return map([...commonEntries(fields, reading), ...work], step);
+    return map([...commonEntries(fields, step, reading), ...work], step);
   }
   if (run !== null && action !== null) {
     const help = 'Write "run" for a command of the shell, and "action" for anything else.';
@@ -222,7 +243,7 @@ function readStep(step: MapNode, path: Path, reading: Reading, depth = 0): MapNo
   }
   const settings = fields.take('with');
   const work = run !== null ? workOfRun(run, settings, reading) : action === null ? [] : workOf(action, settings);
-  return map([...commonEntries(fields, reading), ...work], step);
+  return map([...commonEntries(fields, step, reading), ...work], step);
 
   function workOf({ key, value }: Field, given: Field | null): readonly MapEntry[] {
     const name = textIn(value) ?? '';
@@ -288,7 +309,7 @@ function commandsOf(items: readonly Node[], at: Node): Node {
 }
 
 /** The keys that every step has, whatever it does. */
-function commonEntries(fields: Fields, { report }: Reading): readonly MapEntry[] {
+function commonEntries(fields: Fields, step: MapNode, { report }: Reading): readonly MapEntry[] {
   const dependencies = fields.take('dependencies');
   if (dependencies !== null) {
     const message = '"dependencies" has no effect: steps run in the directory of the workflow, with all its files';
@@ -305,6 +326,11 @@ function commonEntries(fields: Fields, { report }: Reading): readonly MapEntry[]
     fields.take(name);
     const parts = new Fields(stream.value.entries);
     const outputs = parts.take('outputs');
+    const kept = parts.take('artifact');
+    if (kept !== null) {
+      checkArtifactPath(kept.value, `the artifact of "${name}"`, report);
+      fields.add(entry(name, stream.key, scalar(`\${WF_ARTIFACTS_DIR}/${textIn(kept.value) ?? ''}`, kept.value)));
+    }
     const declared = outputs?.value.kind === 'map' ? new Fields(outputs.value.entries).get('fields') : null;
     if (declared?.value.kind === 'map')
       fields.add(entry('output', outputs?.key ?? declared.key, published(declared.value, name)));
@@ -314,6 +340,10 @@ function commonEntries(fields: Fields, { report }: Reading): readonly MapEntry[]
       const message = `"${textIn(other.key)}" in "${name}" is not supported`;
       report('not-supported', at, message, { label: 'not supported', help: `Write ${name}: FILE.` });
     }
+  }
+  // In scripts the directory exists only for steps with this key.
+  if (new Fields(step.entries).get('foreach') === null && fields.get('artifacts') === null && keepsArtifacts(step)) {
+    fields.add(entry('artifacts', scalar('artifacts', step.entries[0]?.key ?? step), list([], step)));
   }
   return fields.rest;
 }

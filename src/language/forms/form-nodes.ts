@@ -67,6 +67,21 @@ export class Fields {
   }
 }
 
+/** The maps in a list, or in the values of a map, with their `name`, `id` or key. */
+export function namedMaps(node: Node | undefined): readonly { readonly name: string | null; readonly map: MapNode }[] {
+  const items: readonly MapEntry[] =
+    node?.kind === 'list'
+      ? node.items.map((value) => ({ key: null, value }))
+      : node?.kind === 'map'
+        ? node.entries
+        : [];
+  return items.flatMap(({ key, value }) => {
+    if (value?.kind !== 'map') return [];
+    const fields = new Fields(value.entries);
+    return [{ name: textIn(fields.get('name')?.value) ?? textIn(fields.get('id')?.value) ?? textIn(key), map: value }];
+  });
+}
+
 /** Maximum number of nodes that the replacement of aliases may add. */
 const MOST_NODES = 20_000;
 

@@ -13,6 +13,8 @@ export type Scopes = {
   readonly defined: ReadonlySet<string>;
   /** Whether references in single quotes and in scripts are replaced too. */
   readonly isDagu3: boolean;
+  /** Several steps use the directory of artifacts, of which each step of wf has its own. */
+  readonly isSharingArtifacts?: boolean;
   readonly report: Report;
 };
 
@@ -33,7 +35,11 @@ const CONTEXT: { readonly [name: string]: string } = {
   'paths.step_stdout_file': 'DAG_RUN_STEP_STDOUT_FILE',
   'paths.step_stderr_file': 'DAG_RUN_STEP_STDERR_FILE',
   'paths.step_output_file': 'WF_OUTPUT_FILE',
+  'paths.artifacts_dir': 'WF_ARTIFACTS_DIR',
 };
+
+/** The directory of artifacts, which in Dagu all steps share. */
+export const ARTIFACTS = '${context.paths.artifacts_dir}';
 
 const NO_SCOPES = { humans: new Set<string>(), defined: new Set<string>() };
 
@@ -74,7 +80,11 @@ export function constantsOf(node: Node | null, report: Report): ReadonlyMap<stri
 }
 
 /** The text with the values of constants. */
-function withConstants(text: string, at: Node, { consts, isDagu3, report }: Scopes): string {
+function withConstants(text: string, at: Node, { consts, isDagu3, isSharingArtifacts, report }: Scopes): string {
+  if (isSharingArtifacts === true && text.includes(ARTIFACTS)) {
+    const help = `Each step has a directory of its own: write "artifact.write" and "artifact.read", or \${ID.artifacts} for the files of an earlier step.`;
+    report('not-supported', at, `several steps use ${ARTIFACTS}`, { help });
+  }
   if (!isDagu3 || !text.includes('${consts.')) return text;
   return text.replaceAll(/(\\?)\$\{consts\.(\w+)\}/g, (written: string, escaped: string, name: string) => {
     if (escaped !== '') return written;
@@ -90,6 +100,11 @@ function withConstants(text: string, at: Node, { consts, isDagu3, report }: Scop
 /** Keys whose texts a shell reads, or `wf` by its rules of quoting. A condition with `expected` is another text. */
 const SHELL_TEXTS = new Set(['command', 'precondition', 'preconditions', 'condition']);
 const SHELL = /^(?:\S*\/)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
+
+/** Whether a command starts a shell that expands variables as `sh` does. */
+export function isShell(command: string): boolean {
+  return SHELL.test(command);
+}
 
 /** Replaces the references with a scope in all texts of a tree by those of wf. */
 export function withoutScopes(root: MapNode, scopes: Scopes): Node {
@@ -133,7 +148,7 @@ function withScript(fields: Fields, root: MapNode, scopes: Scopes): readonly Map
   const settings = [fields.get('command'), fields.get('shell'), new Fields(root.entries).get('shell')];
   const named = settings.map((field) => textIn(field?.value)).find((found) => found !== null);
   const interpreter = INTERPRETER.exec(text)?.[1] ?? named ?? 'sh';
-  if (!SHELL.test(interpreter)) {
+  if (!isShell(interpreter)) {
     if (hasScopes(text)) {
       const message = `a reference with a scope is not replaced in a script for "${interpreter}"`;
       scopes.report('not-supported', node, message, { help: 'Read the variable from the environment of the script.' });

@@ -79,6 +79,7 @@ rewindTo => refused - wf retry --from STEP runs a step and everything after it a
 routes => refused - Give each of the alternative steps its own "preconditions".
 llm messages tools agent => refused - Write a step with "executor: http".
 value => refused - Write a command that prints the value, with "output: NAME".
+stdin => refused - Read the file in the command: program < FILE.
 shellPackages => refused - Write a command that installs them, or "container: {image: IMAGE}".
 
 [retryPolicy]

@@ -31,7 +31,11 @@ export function daguSchema(): object {
     description: 'A workflow of Dagu 2.15, as wf reads it.',
     properties: { ...documented.properties, ...topKeys },
     allOf: [inCase({ not: { required: ['actions'] } }, { properties: knownActionsOnly })],
-    $defs: { ...defs, step: withForm(step, { ...stepKeys, foreach }), handler: withForm(handler, stepKeys) },
+    $defs: {
+      ...defs,
+      step: withForm(step, { ...stepKeys, outputs: withFiles(step.properties?.['outputs']), foreach }),
+      handler: withForm(handler, stepKeys),
+    },
   };
   return editorSchema(inSnakeCase(whole) as Schema);
 }
@@ -53,12 +57,24 @@ const topKeys = {
     },
     description: 'Actions of the file: the schema of their input, and the keys of a step in which it is put.',
   },
+  type: {
+    type: 'string',
+    enum: ['graph', 'chain', 'build', 'incremental'],
+    default: 'graph',
+    description:
+      'How steps follow each other. `build`: steps that make files from files, which do not run if they are up to date.',
+  },
   tools: { description: 'Has no effect: `wf` installs no programs.' },
   shell: TEXTS,
   shellArgs: TEXTS,
 };
 
-const stream = { type: ['string', 'object'], properties: { outputs: MAP }, additionalProperties: false };
+const stream = {
+  type: ['string', 'object'],
+  properties: { outputs: MAP, artifact: TEXT },
+  additionalProperties: false,
+};
+const FILE = { ...exactly({ name: TEXT, path: TEXT }), required: ['name', 'path'] };
 
 const stepKeys = {
   run: {
@@ -73,6 +89,7 @@ const stepKeys = {
   dependencies: { description: 'Has no effect: steps run in the directory of the workflow.' },
   stdout: stream,
   stderr: stream,
+  inputs: { type: 'array', items: FILE, description: 'With `type: build`: the files that the step reads.' },
 };
 
 const foreach = {
@@ -121,6 +138,11 @@ function withForm(schema: Schema, keys: { readonly [key: string]: unknown }): Pa
       }),
     ],
   };
+}
+
+/** `outputs` whose entries may also be the file that a step writes. */
+function withFiles(outputs: Schema = {}): object {
+  return { ...outputs, items: { anyOf: [outputs.items ?? {}, FILE] } };
 }
 
 function inCase(condition: object, consequence: object): object {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadWorkflow } from '#language/load.ts';
@@ -166,11 +166,14 @@ const known: { readonly [action: string]: readonly [settings: string, step: obje
   'wait.until': ['{until: "2026-01-01T00:00:00Z"}', { args: ['2026-01-01T00:00:00Z'] }],
   'wait.file': ['{path: ~/a, poll_interval: 2s}', { args: [`\${HOME}/a`, '2'] }],
   'wait.http': ['{url: http://a, status: 204}', { args: ['http://a', '204', 'GET', '10', '5'] }],
-  'file.read': ['{path: a}', { args: ['a'] }],
+  'file.read': ['{path: a}', { args: ['a', '0', 'a'] }],
+  'file.stat': ['{path: a, missing_ok: true}', { args: ['a'] }],
+  'file.list': ['{path: a, pattern: "**/*.{c,h}", recursive: true}', { args: ['.', '^(.*/)?[^/]*\\.(c|h)$', 'a'] }],
   'file.mkdir': ['{path: a, mode: "0700"}', { args: ['a', '0700'] }],
   'file.write': ['{path: a, content: b}', { args: ['a', 'b', '0600'] }],
   'artifact.write': ['{path: a/b.txt, content: c}', { args: ['a/b.txt', 'c', '0600'] }],
-  'artifact.read': ['{path: a.txt}', { args: ['${w.artifacts}/a.txt'] }],
+  'artifact.read': ['{path: a.txt}', { args: ['${w.artifacts}/a.txt', '0', 'a.txt'] }],
+  'artifact.list': ['{path: reports}', { args: ['reports', '', '${w.artifacts}'] }],
   'file.copy': ['{source: a, destination: b}', { args: ['a', 'b'] }],
   'file.move': ['{source: a, destination: b}', { args: ['a', 'b'] }],
   'file.delete': ['{path: a, missing_ok: true}', { args: ['a'] }],
@@ -193,7 +196,7 @@ describe('each action of the page', () => {
 
   it.each(Object.entries(known))('%s is a step of wf', (action, [settings, step]) => {
     const top = 'smtp: {host: h}\nmail_on: {failure: false}\n';
-    const isReader = action === 'artifact.read';
+    const isReader = action === 'artifact.read' || action === 'artifact.list';
     const writer = '  - {id: w, action: artifact.write, with: {path: a.txt, content: b}}\n';
     const depends = isReader ? '\ndepends: w' : '';
     const read = stepOf(
@@ -235,8 +238,8 @@ describe('an artifact', () => {
   it.each([
     [text('a.txt', 'path: a.txt', ''), 'missing-dependency'],
     [text('b.txt'), 'not-supported'],
-    [text('a.txt', 'path: a.txt, format: json'), 'not-supported'],
-    [text('a.txt', 'path: a.txt, max_bytes: 5'), 'not-supported'],
+    [text('a.txt', 'path: a.txt, format: yaml'), 'wrong-value'],
+    [text('a.txt', 'pattern: "*"', '').replace('artifact.read', 'artifact.list'), 'missing-dependency'],
     [text('../a.txt', 'path: ../a.txt'), 'wrong-value'],
     [text('/a.txt', 'path: /a.txt'), 'wrong-value'],
   ])('%s: %s', (file, code) => {
@@ -331,4 +334,78 @@ describe('a reference with a scope', () => {
       'steps:\n  - {id: h, action: human.task, with: {prompt: p, form: {type: object, properties: {x: {type: string}}}}}\n  - {id: b, depends: h, run: "echo \'${steps.h.outputs.x}\'"}\n';
     expect(workflowOf(text).steps[1]?.command).toBe("echo ''\"${x}\"''");
   });
+});
+
+describe('a step of a build', () => {
+  const build = (steps: string) => `type: build\nsteps:\n${steps}`;
+  const messages = (text: string) =>
+    loadWorkflow({ text, file: null, dir: '/' }).diagnostics.map(({ message }) => message);
+  const copy = (id: string, from: string, to: string, rest = '') =>
+    `  - {id: ${id}, inputs: [{name: x, path: ${from}}], outputs: [{name: y, path: ${to}}], run: 'cp "\${inputs.x}" "\${outputs.y}"'${rest}}\n`;
+
+  it('has its files as sources, and follows the steps that write them', () => {
+    const { steps } = workflowOf(build(`${copy('b', './a.out', 'b.out')}${copy('a', 'a.txt', 'a.out')}`));
+    expect(steps.map(({ name, depends, upToDate }) => [name, depends, upToDate])).toEqual([
+      ['b', ['a'], { sources: ['./a.out'], generates: ['b.out'], method: 'checksum' }],
+      ['a', [], { sources: ['a.txt'], generates: ['a.out'], method: 'checksum' }],
+    ]);
+  });
+
+  it.each([
+    [copy('a', 'x', 'y') + copy('b', 'y', 'x'), 'dependency cycle: a -> b -> a'],
+    [copy('a', 'x', 'y') + copy('b', 'x', './y'), 'steps "a" and "b" both write "./y"'],
+    [copy('a', 'x', 'x'), 'the step reads and writes "x"'],
+    [copy('a', '"*.c"', 'y'), 'the path "*.c" is a pattern'],
+    ['  - {id: a, inputs: [{name: x, path: x}], run: "cat ${inputs.y}"}\n', '"inputs" of the step has no file "y"'],
+    ['  - {id: a, outputs: [{name: x, path: x}], action: noop}\n', 'only a step with "run" can have files'],
+    [
+      '  - {id: a, outputs: [{name: x, path: x, type: json}], run: ls}\n',
+      'an entry of "outputs" cannot have both "path" and "type"',
+    ],
+    [copy('a', 'x', 'y', ', output: OUT'), 'a step with a file under "outputs" cannot have "output" as a text'],
+    [
+      '  - {id: a, inputs: [{name: x, path: x}], run: ls, env: {A: "${inputs.x}"}}\n',
+      '${inputs.x} can be used in "run" only',
+    ],
+    [
+      '  - {id: a, inputs: [{name: x, path: x}], run: "import sys", with: {shell: python3}}\n',
+      'the "run" of a step with files must be code for a shell',
+    ],
+  ])('is refused: %s', (steps, message) => {
+    expect(messages(build(steps))).toContain(message);
+  });
+
+  it('keeps the old file after a failure, and does not run again after a success', async () => {
+    await withDirectory(async (cwd) => {
+      const write = (code: string) =>
+        writeFileSync(
+          join(cwd, 'w.yaml'),
+          build(
+            `  - id: a\n    inputs: [{name: x, path: x}]\n    outputs: [{name: y, path: y}]\n    run: |\n      ${code}\n`,
+          ),
+        );
+      const run = async () => {
+        const { code, stdout } = await wf(['run', 'w.yaml', '--reporter', 'plain'], { cwd });
+        const files = readdirSync(cwd)
+          .filter((name) => name.startsWith('y'))
+          .map((name) => readFileSync(join(cwd, name), 'utf8'));
+        return [code, /UP TO DATE/.test(stdout), ...files];
+      };
+      writeFileSync(join(cwd, 'x'), 'one');
+      write('cat "${inputs.x}" > "${outputs.y}"');
+      expect([await run(), await run()]).toEqual([
+        [0, false, 'one'],
+        [0, true, 'one'],
+      ]);
+      write('cat "${inputs.x}" > "${outputs.y}"; cat "${outputs.y}"; exit 3');
+      writeFileSync(join(cwd, 'x'), 'two');
+      expect(await run()).toEqual([1, false, 'one']);
+    });
+  });
+});
+
+it('several steps with one directory of artifacts are refused', () => {
+  const text = (id: string) => `  - {id: ${id}, run: 'touch "\${context.paths.artifacts_dir}/${id}"'}\n`;
+  expect(codesOf(`steps:\n${text('a')}`)).toEqual([]);
+  expect(codesOf(`steps:\n${text('a')}${text('b')}`)).toEqual(['not-supported', 'not-supported']);
 });

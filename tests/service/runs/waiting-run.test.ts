@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ProcessIdentity, ProcessOwner } from '#core/run/run.ts';
+import { LateStarts } from '#daemon/late-starts.ts';
 import { createLocalEngine, localJudge } from '#engine/local/local-engine.ts';
 import { queueRun as storeQueued } from '#engine/local/new-run.ts';
 import { identify, isAlive } from '#processes/process-identity.ts';
@@ -111,6 +112,39 @@ describe('a queued run', () => {
       const claimed = await claimRun('r1', world);
       expect(await recordLate('r1', world)).toBe(false);
       await claimed.taken.journal.close();
+    });
+  });
+
+  it('is late once, whichever daemons see it wait', async () => {
+    await withWorld(async (world) => {
+      const late = { ...asked, trigger: 'schedule', moment: { scheduledFor: 0 } } as const;
+      await world.accept(living, true, { ...late, workflow: { ...asked.workflow, late: { afterMs: 60_000 } } });
+      const lines: string[] = [];
+      const failures: unknown[] = [];
+      for (const daemon of ['first', 'second', 'third']) {
+        const recorded: Promise<boolean>[] = [];
+        const starts = new LateStarts({
+          clock: systemClock,
+          readCreated: world.archive.readCreated,
+          isQueued: () => true,
+          record: (runId) => {
+            const work = recordLate(runId, world);
+            recorded.push(work);
+            return work;
+          },
+          log: (line) => void lines.push(`${daemon}: ${line}`),
+          report: (error) => void failures.push(error),
+        });
+        for (let look = 0; look < 3; look += 1) starts.check('r1');
+        expect(recorded.length).toBe(1);
+        await Promise.all(recorded);
+      }
+      const events = (await world.history.read('r1'))?.stored?.events ?? [];
+      expect([events.filter(({ type }) => type === 'run.late').length, lines, failures]).toEqual([
+        1,
+        ['first: run r1 is late: it has not started'],
+        [],
+      ]);
     });
   });
 
