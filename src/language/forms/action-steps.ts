@@ -106,10 +106,11 @@ export function words(
 }
 
 /** A program of `sh` on this machine, whose arguments are the values: none of them is read as code. */
-export function program({ at }: Settings, code: string, args: readonly Node[]): readonly MapEntry[] {
+export function program({ action, at }: Settings, code: string, args: readonly Node[]): readonly MapEntry[] {
   return [
     entry('executor', at, scalar('command', at)),
-    entry('script', at, scalar(`#!/bin/sh\nset -e\n${code}\n`, at)),
+    // The first line is shown when the step starts.
+    entry('script', at, scalar(`#!/bin/sh\n: ${action}\nset -e\n${code}\n`, at)),
     entry('args', at, list(args, at)),
   ];
 }

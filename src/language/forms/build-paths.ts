@@ -211,15 +211,14 @@ function named(code: string, at: Node, { inputs, output }: BuildStep, report: Re
 function wrapped(code: string, { inputs, output }: BuildStep): string {
   const names = [...inputs.map(({ name }) => `INPUT_${name}`), ...(output === null ? [] : [`OUTPUT_${output.name}`])];
   const absolute = names.map((name) => `case $${name} in /*) ;; *) ${name}=$PWD/$${name} ;; esac`).join('\n');
-  if (output === null) return `${absolute}\n${code}\n`;
+  // The first line is shown when the step starts.
+  const own = `build() ( ${code.trimEnd()}\n)\n${absolute}\n`;
+  if (output === null) return `${own}build\n`;
   const name = `OUTPUT_${output.name}`;
-  return `${absolute}
-wf_file=$${name}
+  return `${own}wf_file=$${name}
 ${name}=$wf_file.$WF_RUN_ID.$WF_ATTEMPT
 trap 'rm -f -- "$${name}"' EXIT
-(
-${code}
-)
+build
 case $? in 0) ;; *) exit $? ;; esac
 mv -f -- "$${name}" "$wf_file"
 `;

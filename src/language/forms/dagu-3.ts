@@ -263,8 +263,9 @@ function refuseAction(name: string, at: Node, { report, custom }: Reading): void
     const instead = 'Share steps by "imports", or run a workflow: action: dag.run.';
     report('not-supported', at, `the remote action "${name}" is not supported`, { help: instead });
   } else {
-    const label = () => didYouMean(nearNames(name, [...custom.keys(), ...actionNames()]));
-    report('unknown-action', at, `unknown action "${name}"`, { label, help: `Actions: ${actionNames().join(', ')}.` });
+    const near = nearNames(name, [...custom.keys(), ...actionNames()]);
+    const help = near.length === 0 ? { help: `Actions: ${actionNames().join(', ')}.` } : {};
+    report('unknown-action', at, `unknown action "${name}"`, { label: () => didYouMean(near), ...help });
   }
 }
 
@@ -343,7 +344,7 @@ function commonEntries(fields: Fields, step: MapNode, { report }: Reading): read
   }
   // In scripts the directory exists only for steps with this key.
   if (new Fields(step.entries).get('foreach') === null && fields.get('artifacts') === null && keepsArtifacts(step)) {
-    fields.add(entry('artifacts', scalar('artifacts', step.entries[0]?.key ?? step), list([], step)));
+    fields.add(entry('artifacts', scalar('artifacts', step.entries.at(-1)?.key ?? step), list([], step)));
   }
   return fields.rest;
 }

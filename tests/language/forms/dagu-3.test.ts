@@ -206,7 +206,7 @@ describe('each action of the page', () => {
     );
     expect(read).toMatchObject(step);
     if (!('args' in step)) expect(read).toEqual(step);
-    else expect(read['script']).toMatch(/^#!\/bin\/sh\nset -e\n/);
+    else expect(read['script']).toMatch(/^#!\/bin\/sh\n: [\w.]+\nset -e\n/);
   });
 
   it.each(rows.filter(([, here]) => here === 'no'))('%s is refused with a way out', (name) => {
