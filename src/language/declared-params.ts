@@ -36,7 +36,12 @@ const FALSE = /^(?:false|no|off|n)$/i;
 
 /** Whether an entry of `params` is a declaration: it has a `name` and at least one key that says more about it. */
 export function isDeclaration(entry: OpenTextMap): boolean {
-  return typeof entry['name'] === 'string' && Object.keys(entry).some((key) => keysByForm.has(canonicalKey(key)));
+  return typeof entry['name'] === 'string' && Object.keys(entry).some(isDeclarationKey);
+}
+
+/** Whether a key of a declaration says what a parameter accepts. */
+export function isDeclarationKey(key: string): boolean {
+  return keysByForm.has(canonicalKey(key));
 }
 
 /** The key of a declaration that a mistyped key probably means; null if no key is similar. */

@@ -1,5 +1,8 @@
 import type { Json } from '#core/workflow.ts';
+import { isDeclarationKey } from '../declared-params.ts';
 import { isJsonObject, type RawStep } from '../raw.ts';
+import type { MapEntry, Node, YamlDocument } from '../read/node.ts';
+import { Fields, list, map, scalar, textIn } from './form-nodes.ts';
 
 /** Replaces steps and handlers that are only a text by those with this `command`. `value`, a file as read, is changed. */
 export function readShortSteps(value: Json): void {
@@ -9,6 +12,37 @@ export function readShortSteps(value: Json): void {
     const map = part as Record<string, Json>;
     for (const key in map) if (typeof map[key] === 'string') map[key] = { command: map[key] };
   }
+}
+
+/** A document whose parameters of the form `NAME: {eval: TEXT}` are declarations with a `name`; itself if it has none. */
+export function withDeclaredParams(document: YamlDocument): YamlDocument {
+  const { contents } = document;
+  if (contents?.kind !== 'map') return document;
+  const params = new Fields(contents.entries).get('params');
+  if (params === null) return document;
+  const items = params.value.kind === 'list' ? params.value.items : [params.value];
+  const hasDeclaration = (item: Node) => item.kind === 'map' && item.entries.some(isDeclaration);
+  if (!items.some(hasDeclaration)) return document;
+  const read = list(
+    items.flatMap((item) =>
+      item.kind === 'map' && hasDeclaration(item) ? item.entries.map((entry) => declared(entry, item)) : [item],
+    ),
+    params.value,
+  );
+  const entries = contents.entries.map((entry) => (entry.key === params.key ? { key: entry.key, value: read } : entry));
+  return { ...document, contents: { ...contents, entries } };
+}
+
+/** Whether the entry of a map declares a parameter by a map; of a JSON Schema, `properties` has maps for other things. */
+function isDeclaration({ key, value }: MapEntry): boolean {
+  if (value?.kind !== 'map' || /^(?:properties|schema|values|name)$/.test(textIn(key) ?? '')) return false;
+  return value.entries.some(({ key: inner }) => isDeclarationKey(textIn(inner) ?? ''));
+}
+
+function declared(entry: MapEntry, item: Node): Node {
+  const { key, value } = entry;
+  if (key === null || value?.kind !== 'map' || !isDeclaration(entry)) return map([entry], item);
+  return map([{ key: scalar('name', key), value: key }, ...value.entries], value);
 }
 
 /** An assignment before a command, and the folder of a program. */

@@ -3,7 +3,7 @@ import type { RawItems } from '../build/build-policies.ts';
 import type { DiagnosticCode } from '../codes.ts';
 import { type Path, type Problem, problem, type Source, type Spot } from '../diagnostic.ts';
 import { isDagu3, readDagu3, readScopes } from '../forms/dagu-3.ts';
-import { readShortSteps } from '../forms/short-steps.ts';
+import { readShortSteps, withDeclaredParams } from '../forms/short-steps.ts';
 import { asList, isJsonObject, type RawAction, type RawStep, type RawWorkflow } from '../raw.ts';
 import { workflowSchema } from '../schema/schema.ts';
 import { canonicalKey } from '../schema/schema-type.ts';
@@ -114,7 +114,8 @@ type Form = { readonly document: YamlDocument; readonly problems: readonly Probl
 function readParsed(source: Source, parsed: ParseResult, form: Form | null): SpecFileRead {
   const { document: written } = parsed;
   const isOfDagu3 = form !== null;
-  const document = form?.document ?? (written === null ? null : readScopes(source, written));
+  const scoped = form?.document ?? (written === null ? null : readScopes(source, written));
+  const document = scoped === null ? null : withDeclaredParams(scoped);
   const unread = (problems: readonly Problem[]) => ({ file: unreadFile(source, document), problems });
   if (parsed.problems.length > 0) return unread(parsed.problems);
   if (document === null || document.contents === null) return unread([emptyFile(source)]);

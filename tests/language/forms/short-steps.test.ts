@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { listKind, oneAfterAnother } from '#language/forms/command-list.ts';
+import { loadWorkflow } from '#language/load.ts';
 import { locateSteps } from '#language/locate.ts';
 import { codesOf, workflowOf } from '../load-text.ts';
 
@@ -103,5 +104,32 @@ describe('a list of commands', () => {
     expect(run('cd /; X=1', 'test "$PWD" != / || echo moved', 'echo "[$X]"')).toBe('[]\n');
     expect(run('false; echo a', 'echo b')).toBe(options.includes('-e') ? '1' : 'a\nb\n');
     expect(run('false || echo a', 'cat <<X\nb\nX')).toBe('a\nb\n');
+  });
+});
+
+describe('a parameter with a map', () => {
+  const paramsOf = (params: string) =>
+    workflowOf(`params:\n${params}steps: [{name: a, command: echo $DAY $N}]\n`).params;
+
+  it('is a declaration, in a list and in a map', () => {
+    const expected = paramsOf(
+      '  - {name: DAY, eval: "$WF_SCHEDULED_DATE"}\n  - {name: N, type: integer, default: 3}\n  - A: x\n',
+    );
+    expect(expected.map(({ name }) => name)).toEqual(['DAY', 'N', 'A']);
+    const entries = ['DAY: {eval: "$WF_SCHEDULED_DATE"}', 'N: {type: integer, default: 3}', 'A: x'];
+    expect(paramsOf(entries.map((entry) => `  - ${entry}\n`).join(''))).toEqual(expected);
+    expect(paramsOf(entries.map((entry) => `  ${entry}\n`).join(''))).toEqual(expected);
+  });
+
+  it('is reported at its position', () => {
+    const { diagnostics } = loadWorkflow({
+      text: 'params:\n  A: x\n  DAY: {type: integer, minimum: low}\nsteps: [{name: a, command: echo}]\n',
+      file: null,
+      dir: '/',
+    });
+    expect(diagnostics.map(({ message, position }) => [message, position?.start])).toEqual([
+      ['parameter "DAY": "minimum" must be a number', { line: 3, column: 33 }],
+    ]);
+    expect(codesOf('params: {DAY: {vale: x}}\nsteps: [{name: a, command: echo}]\n')).toEqual(['wrong-type']);
   });
 });
