@@ -20,6 +20,7 @@ export function withDeclaredParams(document: YamlDocument): YamlDocument {
   if (contents?.kind !== 'map') return document;
   const params = new Fields(contents.entries).get('params');
   if (params === null) return document;
+  if (params.value.kind === 'map' && isSchema(new Fields(params.value.entries))) return document;
   const items = params.value.kind === 'list' ? params.value.items : [params.value];
   const hasDeclaration = (item: Node) => item.kind === 'map' && item.entries.some(isDeclaration);
   if (!items.some(hasDeclaration)) return document;
@@ -33,10 +34,16 @@ export function withDeclaredParams(document: YamlDocument): YamlDocument {
   return { ...document, contents: { ...contents, entries } };
 }
 
-/** Whether the entry of a map declares a parameter by a map; of a JSON Schema, `properties` has maps for other things. */
-function isDeclaration({ key, value }: MapEntry): boolean {
-  if (value?.kind !== 'map' || /^(?:properties|schema|values|name)$/.test(textIn(key) ?? '')) return false;
-  return value.entries.some(({ key: inner }) => isDeclarationKey(textIn(inner) ?? ''));
+/** Whether the keys under `params` are those of a JSON Schema, not names. */
+function isSchema(params: Fields): boolean {
+  return (
+    ['properties', 'schema'].some((name) => params.get(name) !== null) || textIn(params.get('type')?.value) === 'object'
+  );
+}
+
+/** Whether the entry of a map declares a parameter by a map. */
+function isDeclaration({ value }: MapEntry): boolean {
+  return value?.kind === 'map' && value.entries.some(({ key }) => isDeclarationKey(textIn(key) ?? ''));
 }
 
 function declared(entry: MapEntry, item: Node): Node {
