@@ -110,7 +110,7 @@ export function program({ action, at }: Settings, code: string, args: readonly N
   return [
     entry('executor', at, scalar('command', at)),
     // The first line is shown when the step starts.
-    entry('script', at, scalar(`#!/bin/sh\n: ${action}\nset -e\n${code}\n`, at)),
+    entry('script', at, scalar(`#!/bin/sh\naction=${action}\nset -e\n${code}\n`, at)),
     entry('args', at, list(args, at)),
   ];
 }

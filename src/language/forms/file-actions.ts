@@ -192,7 +192,8 @@ entry() {
 
 /** Prints a file, or a JSON map with its metadata and content. `shown`: the path in that map; null for that of the file. */
 function reading(all: Settings, file: Node, shown: Node | null): readonly MapEntry[] {
-  const most = all.given.take('max_bytes')?.value ?? scalar('0', all.at);
+  const given = all.given.take('max_bytes')?.value;
+  const most = given ?? scalar('0', all.at);
   const format = all.given.take('format')?.value;
   const isJson = textIn(format) === 'json';
   if (format !== undefined && !isJson && textIn(format) !== 'raw') {
@@ -200,6 +201,7 @@ function reading(all: Settings, file: Node, shown: Node | null): readonly MapEnt
   }
   const limit =
     '[ "$2" -le 0 ] || [ "$(stat -c %s -- "$1")" -le "$2" ] || { echo "$1 exceeds max_bytes $2" >&2; exit 1; }';
+  if (given === undefined && !isJson) return program(all, 'cat -- "$1"', [file]);
   const print = isJson
     ? `[ -f "$1" ]\nentry read "$3" "$1"\nprintf ',"content":%s,"bytes":%s}\\n' "$(text < "$1")" "$(stat -c %s -- "$1")"`
     : 'cat -- "$1"';

@@ -166,13 +166,13 @@ const known: { readonly [action: string]: readonly [settings: string, step: obje
   'wait.until': ['{until: "2026-01-01T00:00:00Z"}', { args: ['2026-01-01T00:00:00Z'] }],
   'wait.file': ['{path: ~/a, poll_interval: 2s}', { args: [`\${HOME}/a`, '2'] }],
   'wait.http': ['{url: http://a, status: 204}', { args: ['http://a', '204', 'GET', '10', '5'] }],
-  'file.read': ['{path: a}', { args: ['a', '0', 'a'] }],
+  'file.read': ['{path: a}', { args: ['a'] }],
   'file.stat': ['{path: a, missing_ok: true}', { args: ['a'] }],
   'file.list': ['{path: a, pattern: "**/*.{c,h}", recursive: true}', { args: ['.', '^(.*/)?[^/]*\\.(c|h)$', 'a'] }],
   'file.mkdir': ['{path: a, mode: "0700"}', { args: ['a', '0700'] }],
   'file.write': ['{path: a, content: b}', { args: ['a', 'b', '0600'] }],
   'artifact.write': ['{path: a/b.txt, content: c}', { args: ['a/b.txt', 'c', '0600'] }],
-  'artifact.read': ['{path: a.txt}', { args: ['${w.artifacts}/a.txt', '0', 'a.txt'] }],
+  'artifact.read': ['{path: a.txt}', { args: ['${w.artifacts}/a.txt'] }],
   'artifact.list': ['{path: reports}', { args: ['reports', '', '${w.artifacts}'] }],
   'file.copy': ['{source: a, destination: b}', { args: ['a', 'b'] }],
   'file.move': ['{source: a, destination: b}', { args: ['a', 'b'] }],
@@ -206,7 +206,7 @@ describe('each action of the page', () => {
     );
     expect(read).toMatchObject(step);
     if (!('args' in step)) expect(read).toEqual(step);
-    else expect(read['script']).toMatch(/^#!\/bin\/sh\n: [\w.]+\nset -e\n/);
+    else expect(read['script']).toMatch(/^#!\/bin\/sh\naction=[\w.]+\nset -e\n/);
   });
 
   it.each(rows.filter(([, here]) => here === 'no'))('%s is refused with a way out', (name) => {
