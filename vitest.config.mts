@@ -39,7 +39,13 @@ export default defineConfig({
       {
         extends: true,
         // Surveys wait most: for servers, time limits and processes that they killed.
-        test: { name: 'survey', include: [SURVEYS], maxWorkers: availableParallelism() + 2 },
+        // With another number of workers they are a group of their own.
+        test: {
+          name: 'survey',
+          include: [SURVEYS],
+          maxWorkers: availableParallelism() + 2,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },
