@@ -103,8 +103,8 @@ export function backfillRange(
   };
   const range = { from: time('from', from), to: time('to', to) };
   if (range.from >= range.to) {
-    throw new WfError('usage', `${label('from')} is not before ${label('to')}, which is not part of the range`, {
-      help: `one day: ${label('from')} 2026-11-26 ${label('to')} 2026-11-27`,
+    throw new WfError('usage', `${label('from')} must be before ${label('to')}`, {
+      help: `${label('to')} is not part of the range; one day is ${label('from')} 2026-11-26 ${label('to')} 2026-11-27`,
     });
   }
   if (range.to - range.from > MAX_DAYS * DAY_MS && !yes) {
@@ -119,8 +119,8 @@ export function backfillRange(
     });
   }
   if (every === null && schedule.start.length === 0) {
-    throw new WfError('usage', `workflow "${name}" has no schedule, which gives the moments`, {
-      help: `say which with ${label('every')} "0 2 * * *"`,
+    throw new WfError('usage', `workflow "${name}" has no schedule to take the moments from`, {
+      help: `give one with ${label('every')} "0 2 * * *"`,
     });
   }
   return { ...range, schedule: every === null ? schedule : { ...schedule, start: [every] } };

@@ -35,7 +35,7 @@ it('runs each moment once, with its variables, and continues with the next comma
       1,
       expect.stringContaining('2 succeeded (1 before), 1 failed (1 before)\n'),
     ]);
-    expect(second.stderr).toContain('--rerun failed runs those that failed before again');
+    expect(second.stderr).toContain('to run the failed moments again, add --rerun failed');
     place.write('w.yaml', daily(note));
     const view = await json<BackfillView>('backfill', 'w.yaml', ...days('01', '04'), '--rerun', 'failed');
     expect(view).toMatchObject({ counts: { done: 3, failed: 0, running: 0, left: 0 }, rerun: 'failed' });
@@ -125,7 +125,7 @@ it('checks everything before the first run', () =>
       return [code, stdout, stderr];
     };
     const problem = (text: string) => [2, '', expect.stringContaining(text)];
-    expect(await refused('w.yaml', ...days('02', '01'))).toEqual(problem('--from is not before --to'));
+    expect(await refused('w.yaml', ...days('02', '01'))).toEqual(problem('--from must be before --to'));
     expect(await refused('w.yaml', '--from', '2026-11-01')).toEqual(problem('a backfill needs --to'));
     expect(await refused('w.yaml', '--from', '2026-11-01', '--to', '2026-11-01T01:00')).toEqual(
       problem('has no moment'),
@@ -134,7 +134,7 @@ it('checks everything before the first run', () =>
       problem('more than 10000 moments'),
     );
     expect(await refused('w.yaml', ...days('01', '30'), '--max', '0')).toEqual(problem('--max must be from 1 to 100'));
-    expect(await refused('bare.yaml', ...days('01', '30'))).toEqual(problem('say which with --every'));
+    expect(await refused('bare.yaml', ...days('01', '30'))).toEqual(problem('give one with --every'));
     expect(await refused('w.yaml', ...days('01', '30'), '-p', 'NONE=1')).toEqual(problem('NONE'));
     expect(logged(place)).toEqual([]);
   }));

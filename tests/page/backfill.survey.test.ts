@@ -28,7 +28,7 @@ describeWith('chromium', browserPath !== null, 'the dialog that fills past momen
         await dialog.getByLabel('From').fill('2026-11-01');
         await dialog.getByLabel('To').fill('2026-11-01');
         await press('Preview');
-        await dialog.getByText('"from" is not before "to"').waitFor();
+        await dialog.getByText('"from" must be before "to"').waitFor();
         await dialog.getByLabel('To').fill('2026-11-05');
         await press('Preview');
         await dialog.getByText('4 moments, 4 to start').waitFor();

@@ -48,8 +48,8 @@ describe('the range of a backfill', () => {
   });
 
   it.each([
-    [{ from: '2026-11-27', to: '2026-11-26' }, '--from is not before --to, which is not part of the range'],
-    [{ from: '2026-11-26', to: '2026-11-26' }, 'one day: --from 2026-11-26 --to 2026-11-27'],
+    [{ from: '2026-11-27', to: '2026-11-26' }, '--from must be before --to'],
+    [{ from: '2026-11-26', to: '2026-11-26' }, 'one day is --from 2026-11-26 --to 2026-11-27'],
     [{ from: 'monday' }, '--from: "monday" is not a time | write a time as'],
     [{ to: '2026-02-30' }, '--to: "2026-02-30" is not a time | write a time as'],
     [{ from: '2024-01-01' }, 'the range is 1061 days long, more than 366 | add --yes'],
@@ -61,7 +61,7 @@ describe('the range of a backfill', () => {
   it('needs a schedule or an expression, and at most 366 days unless they are confirmed', () => {
     const bare = { name: 'bare', schedule: noSchedule };
     expect(errorOf(() => range({}, bare))).toBe(
-      'workflow "bare" has no schedule, which gives the moments | say which with --every "0 2 * * *"',
+      'workflow "bare" has no schedule to take the moments from | give one with --every "0 2 * * *"',
     );
     expect(range({ every: '0 2 * * *' }, bare).schedule.start).toEqual(['0 2 * * *']);
     expect(range({ from: '2024-01-01', yes: true }).from).toBe(Date.parse('2023-12-31T23:00:00Z'));

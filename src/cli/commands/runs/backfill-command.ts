@@ -202,7 +202,7 @@ function createOutput({ json, dryRun }: BackfillOptions, { out, err }: Console) 
         ...(left === 0 ? [] : [`${left} left`]),
       ];
       print(parts.join(', '));
-      if (before.failed > 0) err.write('  help: --rerun failed runs those that failed before again\n');
+      if (before.failed > 0) err.write('  help: to run the failed moments again, add --rerun failed\n');
     },
   };
 }

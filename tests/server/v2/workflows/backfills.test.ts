@@ -90,7 +90,7 @@ test('invalid requests are refused with the way out', () =>
     };
     expect(await refused('daily', { ...body, to: '2026-10-01' })).toEqual([
       400,
-      expect.stringContaining('is not before'),
+      expect.stringContaining('must be before'),
     ]);
     expect(await refused('daily', { ...body, to: '2026-11-01T01:00' })).toEqual([
       400,
