@@ -30,13 +30,13 @@ import {
   usualDurationOf,
 } from '#service/history.ts';
 import { type Carrier, launchRun, type StartOfRuns, storeRun, withoutRun } from '#service/start-runs.ts';
-import type { FingerprintStore, OwnDaemon, RunArchive } from '#store/store.ts';
+import type { OwnDaemon, RunArchive, StepChecks } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { ifRefused } from '#system/errors.ts';
 import { packageRoot } from './package-root.ts';
 import type { Copying } from './remote-app.ts';
-import { daemonState, fileStore, lockSizes, lockStore } from './run-store.ts';
+import { cacheBytes, daemonState, fileStore, lockSizes, lockStore } from './run-store.ts';
 
 /**
  * Past runs and their storage. `keepsRuns`: the runs read last stay in memory, for a process that reads them again.
@@ -254,12 +254,12 @@ export async function ownDaemonLogin(config: Config, address: string): Promise<O
 
 const launcher = join(packageRoot, 'bin/wf.js');
 
-/** The fingerprints of the steps of a workflow file; null without a home. */
-export async function fingerprintsFor(
-  { runsDir }: Pick<Config, 'runsDir'>,
+/** The earlier successes of the steps of a workflow file; null without a home. */
+export async function stepChecksFor(
+  { runsDir, settings }: Pick<Config, 'runsDir' | 'settings'>,
   file: string,
-): Promise<FingerprintStore | null> {
+): Promise<StepChecks | null> {
   if (runsDir === null) return null;
-  const { createFingerprints, fingerprintsPath } = await import('#store/files/fingerprints/fingerprint-files.ts');
-  return createFingerprints(fingerprintsPath(runsDir), file);
+  const { createStepChecks } = await import('#store/files/fingerprints/result-cache.ts');
+  return createStepChecks(runsDir, file, cacheBytes(settings));
 }

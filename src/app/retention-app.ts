@@ -1,6 +1,8 @@
 import type { Config } from '#config/config.ts';
 import { applyRetention, type Reach, type RetentionReport, type RetentionRequest } from '#service/history.ts';
+import type { ClearedResults, ClearRequest } from '#store/files/fingerprints/result-cache.ts';
 import { systemClock } from '#system/clock.ts';
+import { WfError } from '#system/errors.ts';
 import { fileStore } from './run-store.ts';
 
 /** Removes past runs. */
@@ -24,3 +26,10 @@ export function createRetention(config: Config, reach: Reach = { cwd: config.cwd
 }
 
 const TIDY_EVERY_MS = 86_400_000;
+
+/** Removes cached results, fingerprints or both. Rejects with a `WfError` `storage`. */
+export async function clearStepResults({ runsDir }: Config, asked: ClearRequest): Promise<ClearedResults> {
+  if (runsDir === null) throw new WfError('storage', 'there is no home directory', { help: 'set WF_HOME' });
+  const { clearResults } = await import('#store/files/fingerprints/result-cache.ts');
+  return clearResults(runsDir, asked);
+}

@@ -46,9 +46,15 @@ export function lockSizes({ settings }: Pick<Config, 'settings'>): (kind: Blocke
       : (settings.read('pools').value.find((pool) => pool.name === name)?.slots ?? 1);
 }
 
+/** The size of the cache of results. */
+export function cacheBytes(settings: Config['settings']): number {
+  return settings.read('cacheMaxMiB').value * 2 ** 20;
+}
+
 /** The run store on the disk; `calls` replace those of the system. Throws a `WfError` `storage` without a home. */
-export function fileStore({ runsDir }: Config, calls: Partial<JournalCalls> = {}): FileStore {
-  if (runsDir !== null) return createFileStore({ runsDir, ...processes, calls: { ...journalCalls, ...calls } });
+export function fileStore({ runsDir, settings }: Config, calls: Partial<JournalCalls> = {}): FileStore {
+  const parts = { ...processes, calls: { ...journalCalls, ...calls }, cacheBytes: () => cacheBytes(settings) };
+  if (runsDir !== null) return createFileStore({ runsDir, ...parts });
   throw new WfError('storage', 'there is no home directory to store the run in', {
     help: 'set HOME or WF_HOME, or run with --no-history',
   });

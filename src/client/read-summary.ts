@@ -206,7 +206,7 @@ function readCache(cache: JsonMap): CacheSummary {
     }),
     ...given({ more: numberIn(cache, 'more') }),
     from: textIn(cache, 'from'),
-    ...given({ savedMs: numberIn(cache, 'savedMs') }),
+    ...given({ savedMs: numberIn(cache, 'savedMs'), restored: flagIn(cache, 'restored') }),
   };
 }
 

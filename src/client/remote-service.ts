@@ -179,20 +179,16 @@ function createRemoteActions(client: DaemonClient): RunActions {
 
 /** Throws `run-exists` if the id belongs to a run of another workflow. */
 async function start(client: DaemonClient, order: StartOrder): Promise<AcceptedRun> {
-  const { params, runId, strict, force } = order;
+  const { params, runId, strict, force, assumed, isUncached } = order;
   if (!('name' in order.workflow)) {
     throw new WfError('usage', 'the daemon runs only workflows in its own directory: pass a name');
   }
   const workflow = order.workflow.name;
-  const body = { runId: runId ?? newRunId(), ...given({ params, strict: strict || null }), ...forced(force) };
+  const checks = { assumeUpToDate: assumed, noCache: isUncached, force: force === 'all' ? true : force };
+  const body = { runId: runId ?? newRunId(), ...given({ params, strict: strict || null, ...checks }) };
   const path = `/workflows/${segment(workflow)}/runs`;
   const ask = () => client.post(path, body, { slow: true });
   return accepted(client, await withSources(client, ask, async () => workflow), runId);
-}
-
-function forced(force: StartOrder['force']): { readonly force?: true | readonly string[] } {
-  if (force === undefined) return {};
-  return { force: force === 'all' ? true : force };
 }
 
 async function retry(client: DaemonClient, order: RetryOrder): Promise<AcceptedRun | null> {

@@ -276,6 +276,11 @@ export const settings = {
     null,
     'the number of past runs kept per workflow; by default, all that histRetentionDays keeps',
   ),
+  cacheMaxMiB: own(
+    wholeNumber(0, 1_048_576),
+    2048,
+    'the size of the cache of results that steps restore, in MiB; what was used least recently is removed; 0: nothing is cached',
+  ),
   engine: engines(
     engine,
     LOCAL_ENGINE,
@@ -411,7 +416,8 @@ export const loginKeys: ReadonlySet<SettingKey> = new Set<SettingKey>([
 
 /** The variable of a setting: `maxConcurrentRuns` is `WF_MAX_CONCURRENT_RUNS`. */
 export function variableOf(key: string): string {
-  return `WF_${key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}`;
+  const words = key.replace('MiB', 'Mib').replace(/([a-z0-9])([A-Z])/g, '$1_$2');
+  return `WF_${words.toUpperCase()}`;
 }
 
 /** Variables that steps must not see: secrets, and the address of the caller's daemon, which may contain a login. */

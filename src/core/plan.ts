@@ -87,12 +87,17 @@ export type PlannedStep = {
 export type PlannedCache = {
   /** Null: that is known only during a run. */
   readonly hit: boolean | null;
-  /** Why it would run. */
+  /** Why it would run; of a restored step, why its last success does not do. */
   readonly reason: readonly StaleReason[];
   /** The number of reasons that are left out; absent: none. */
   readonly more?: number;
-  /** The id of the run with the last success; null: none is stored, or the step runs for several items. */
+  /** The id of the run with the last success, or the restored one; null: none is stored, or the step runs for several items. */
   readonly from: string | null;
+  /** The files of that success would be restored; absent: not. */
+  readonly restored?: true;
   /** Why its inputs cannot be read; absent if they can. */
   readonly problem?: string;
 };
+
+/** Why a step with `sources` would run, or not; `reason` is complete. */
+export type StepWhy = PlannedCache & { readonly step: string };

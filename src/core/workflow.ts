@@ -253,6 +253,18 @@ export type UpToDateRule = {
   readonly sources: readonly Template[];
   readonly generates: readonly Template[];
   readonly method: 'checksum' | 'timestamp';
+  /** Absent: no earlier success than the last one counts. */
+  readonly cache?: CacheRule;
+};
+
+/**
+ * What a step restores from an earlier success with the same inputs. `key`: a text that is one of these inputs. `paths`: patterns of
+ * the files; absent: those of `generates`. `scope`: the successes of the same file of workflows, or of all files of a home.
+ */
+export type CacheRule = {
+  readonly key?: Template;
+  readonly paths?: readonly Template[];
+  readonly scope: 'file' | 'home';
 };
 
 /** The most sources of a step, and the most bytes of them that are read at once to compare them. */

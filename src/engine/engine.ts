@@ -52,6 +52,10 @@ export type RunRequest = {
   readonly strict?: boolean;
   /** Steps that run even if they are up to date, by their names; `all`: those of its sub-workflows too. Absent: none. */
   readonly force?: 'all' | readonly string[];
+  /** Steps that have the result of their last success, whatever has changed since, by their names; absent: none. */
+  readonly assumed?: readonly string[];
+  /** Steps restore no earlier success, and none is kept for others: neither of this run nor of its sub-workflows. */
+  readonly isUncached?: true;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** Whether the run of the workflow before it failed, for an engine, whose workers have no history; absent: no. */

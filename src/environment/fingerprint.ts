@@ -51,8 +51,9 @@ export async function inspectInputs(inspected: Inspected): Promise<Inspection> {
   const expand = (pattern: string) => patternIn(expandText(pattern, scope));
   const sources = rule.sources.map(expand);
   const generates = rule.generates.map(expand);
+  const restored = (rule.cache?.paths ?? []).map(expand);
   try {
-    const found = await sourceFiles(inspected, sources, generates);
+    const found = await sourceFiles(inspected, sources, [...generates, ...restored]);
     const generated = await generatedFiles(inspected, generates);
     const missing = generates.filter((pattern) => !generated.patterns.has(pattern));
     const own = [...keyEntries(inspected), ...variableEntries(inspected)];
@@ -73,6 +74,11 @@ export async function inspectInputs(inspected: Inspected): Promise<Inspection> {
     if (error instanceof TreeProblem) throw new EvaluationProblem(`"sources": ${error.message}`);
     throw error;
   }
+}
+
+/** The patterns of the files that a success keeps, evaluated. Throws as `inspectInputs` does. */
+export function cachedPatterns({ generates, cache }: UpToDateRule, scope: Inspected['scope']): readonly string[] {
+  return (cache?.paths ?? generates).map((pattern) => patternIn(expandText(pattern, scope)));
 }
 
 /** A pattern with variables was not checked with the file. */
@@ -161,6 +167,7 @@ function keyEntries({ step, rule, workflow, key }: Inspected): readonly Fingerpr
     stderr,
     output: published ?? output,
     generates: rule.generates,
+    cache: rule.cache === undefined ? null : { key: rule.cache.key, paths: rule.cache.paths },
   };
   return Object.entries(keys).flatMap(([name, value]): FingerprintEntry[] =>
     value === null ? [] : [['command', name, hashOf(key, JSON.stringify(value))]],

@@ -59,6 +59,9 @@ export type RawContainer = Keys<
     readonly shell?: TextOrList;
   };
 
+/** `cache` as a map. */
+export type RawCache = Keys<'key', string> & { readonly paths?: TextOrList; readonly scope?: 'file' | 'home' };
+
 /** `service` as a map. */
 export type RawService = Keys<'intervalSec' | 'timeoutSec', RawNumber> & {
   readonly readyWhen?: Keys<'command' | 'port' | 'http' | 'line', string> & { readonly healthy?: boolean };
@@ -121,6 +124,7 @@ export type RawAction = Keys<
     readonly sources?: TextOrList;
     readonly generates?: TextOrList;
     readonly method?: 'checksum' | 'timestamp';
+    readonly cache?: boolean | RawCache;
     readonly workerSelector?: RawSelector;
     readonly executor?: RawExecutor;
     readonly container?: string | RawContainer;

@@ -146,11 +146,18 @@ export function StepFacts({ step, node, moment, needs, position, child }: FactsP
 }
 
 /** Why a step with sources ran, or the run whose result it has. */
-function cacheText({ hit, from, reason, more, savedMs = 0 }: NonNullable<StepView['cache']>): ComponentChildren {
+function cacheText({
+  hit,
+  from,
+  reason,
+  more,
+  savedMs = 0,
+  restored,
+}: NonNullable<StepView['cache']>): ComponentChildren {
   if (!hit) return shortened(`no: ${staleSummary({ reason, ...(more === undefined ? {} : { more }) })}`, MAX_TEXT);
   return (
     <>
-      as of run <code>{shortId(from ?? '')}</code>, {formatDuration(savedMs)} saved
+      {restored ? 'restored from' : 'as of'} run <code>{shortId(from ?? '')}</code>, {formatDuration(savedMs)} saved
     </>
   );
 }

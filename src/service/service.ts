@@ -94,6 +94,10 @@ export type StartOrder = {
   readonly strict?: boolean;
   /** Steps that run even if they are up to date; `all`: those of sub-workflows too. */
   readonly force?: 'all' | readonly string[];
+  /** Steps that have the result of their last success, whatever has changed since. */
+  readonly assumed?: readonly string[];
+  /** Steps neither restore nor keep results. */
+  readonly isUncached?: true;
   /** The moment for which the run is started; absent: none. */
   readonly moment?: ScheduledMoment;
   /** The backfill that the run is part of; absent: none. */

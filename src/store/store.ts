@@ -9,7 +9,7 @@ import type {
   RunEvent,
   StoredEvent,
 } from '#core/run/run.ts';
-import type { Workflow } from '#core/workflow.ts';
+import type { CacheRule, Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import type { SystemProblem, WfError } from '#system/errors.ts';
 import type { LogStore, StoredLogs } from './logs.ts';
@@ -104,6 +104,57 @@ export type FingerprintStore = {
   readonly end: (step: string, token: string, success: StoredSuccess | null) => boolean;
 };
 
+/** A file or a link that a step generated, by its path below the directory of the step. */
+export type CachedFile =
+  | { readonly path: string; readonly bytes: number; readonly sha256: string; readonly executable?: true }
+  | { readonly path: string; readonly link: string };
+
+/** A success with what it generated. The content of its files is in the cache, too. */
+export type CachedSuccess = Omit<StoredSuccess, 'entries'> & { readonly files: readonly CachedFile[] };
+
+/** What an earlier success must have in common with a step; `home`: it may be that of another workflow file. */
+export type CacheSlot = {
+  readonly step: string;
+  readonly scope: CacheRule['scope'];
+  readonly entries: Fingerprint;
+};
+
+/** A success that is being kept. `close` removes what is not kept. */
+export type CacheDraft = {
+  /** A path at which nothing exists, for the content of a file. */
+  readonly nextPath: () => string;
+  /** Takes over the file at such a path. */
+  readonly keep: (path: string, sha256: string) => void;
+  /** Stores the success, and removes those that were used least recently until the others fit. */
+  readonly end: (slot: CacheSlot, success: CachedSuccess) => void;
+  readonly close: () => void;
+};
+
+/**
+ * Earlier successes of the steps of one workflow file, of which one with the same inputs can be restored. All runs of this home
+ * share it; whatever is missing or damaged makes a step run. Methods throw a `WfError` `storage`, except `read` and `close`.
+ */
+export type ResultCache = {
+  /** The size of the cache; 0: nothing is kept. */
+  readonly maxBytes: number;
+  /** `damage`: why what is stored cannot be used, as words; null: it can, or nothing is stored. */
+  readonly read: (slot: CacheSlot) => { readonly success: CachedSuccess | null; readonly damage: string | null };
+  /** Opens the content of a file; null: it is missing. The caller closes it. */
+  readonly open: (sha256: string) => number | null;
+  /** Notes that a success was restored. */
+  readonly use: (slot: CacheSlot) => void;
+  readonly drop: (slot: CacheSlot) => void;
+  /** Removes a content that is not the one it should be. */
+  readonly discard: (sha256: string) => void;
+  readonly begin: () => CacheDraft;
+};
+
+/** The number of removed successes, and the bytes of what was removed with them. */
+export type Cleared = { readonly count: number; readonly bytes: number };
+
+/** What a plan compares the steps of a workflow with. */
+export type StepChecks = { readonly fingerprints: FingerprintStore; readonly cache: ResultCache };
+
 /** The files that the attempts of a run write. */
 export type RunFiles = {
   /** The journal on this machine; null without one. */
@@ -113,6 +164,8 @@ export type RunFiles = {
   readonly artifacts?: ArtifactStore;
   /** Absent: a run that is not stored, or whose workflow has no file. Its steps always run. */
   readonly fingerprints?: () => Promise<FingerprintStore>;
+  /** Absent with `fingerprints`. */
+  readonly results?: () => Promise<ResultCache>;
   /** A private path inside the run for files that only the run needs (scripts, large outputs); created on first use. */
   readonly scratch: () => string;
 };

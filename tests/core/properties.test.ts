@@ -387,7 +387,7 @@ test('an up-to-date step makes no attempt, and any other step with sources is ch
       if (ends.length === 0) continue;
       hits += 1;
       expect([ends.length, attempt, startedAt, status]).toEqual([1, 0, null, 'succeeded']);
-      expect(cache).toEqual({ hit: true, from: 'earlier', savedMs: 7 });
+      expect(cache).toEqual({ hit: true, from: 'earlier', savedMs: 7, restored: true });
     }
   });
   expect(hits).toBeGreaterThan(0);

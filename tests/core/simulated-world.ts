@@ -29,7 +29,7 @@ export function keptBy({ artifacts, name, fanOut }: Step, attempt: number): read
 }
 
 const changedSource = { kind: 'source', name: 'a.ts' } as const;
-const earlierSuccess = { from: 'earlier', savedMs: 7 };
+const earlierSuccess = { from: 'earlier', savedMs: 7, restored: true } as const;
 
 type Attempt = {
   readonly step: string;

@@ -20,6 +20,7 @@ const outputs: readonly (readonly [command: string, schema: string])[] = [
   ['wf gc', 'gc.json'],
   ['wf validate', 'validate.json'],
   ['wf dry', 'plan.json'],
+  ['wf why', 'why.json'],
   ['wf backfill', 'backfill.json'],
   ['wf logs', 'log-line.json'],
   ['wf locks', 'locks.json'],
@@ -52,19 +53,24 @@ handlerOn:
     script: echo over
 `;
 
+const read = 'steps:\n  - {name: a, command: "true", sources: read.yaml}\n';
+
 const kept = 'steps:\n  - {command: "true", artifacts: kept.yaml}\n';
 
 async function withRuns(use: (place: Place) => Promise<void>): Promise<void> {
-  await withPlace({ 'etl.yaml': etl, 'kept.yaml': kept, 'bad.yaml': 'steps:\n  - nam: a\n' }, async (place) => {
-    mkdirSync(join(place.cwd, 'home/dags/group'), { recursive: true });
-    writeFileSync(join(place.cwd, 'home/dags/group/etl.yaml'), etl);
-    writeFileSync(join(place.cwd, 'home/dags/bad.yaml'), 'steps: []\n');
-    await place.wf('run', 'kept.yaml');
-    await place.wf('run', 'etl.yaml');
-    await place.wf('run', 'etl.yaml');
-    await place.wf('run', 'etl', '--dags', 'home/dags');
-    await use(place);
-  });
+  await withPlace(
+    { 'etl.yaml': etl, 'kept.yaml': kept, 'read.yaml': read, 'bad.yaml': 'steps:\n  - nam: a\n' },
+    async (place) => {
+      mkdirSync(join(place.cwd, 'home/dags/group'), { recursive: true });
+      writeFileSync(join(place.cwd, 'home/dags/group/etl.yaml'), etl);
+      writeFileSync(join(place.cwd, 'home/dags/bad.yaml'), 'steps: []\n');
+      await place.wf('run', 'kept.yaml');
+      await place.wf('run', 'etl.yaml');
+      await place.wf('run', 'etl.yaml');
+      await place.wf('run', 'etl', '--dags', 'home/dags');
+      await use(place);
+    },
+  );
 }
 
 describe('printed JSON', () => {
@@ -79,8 +85,10 @@ describe('printed JSON', () => {
         ['list.json', ['list']],
         ['artifacts.json', ['artifacts', 'kept']],
         ['gc.json', ['gc', '--keep', '1']],
+        ['gc.json', ['gc', '--cache', '--fingerprints']],
         ['validate.json', ['validate', 'etl.yaml', 'bad.yaml', 'none.yaml']],
         ['plan.json', ['dry', 'etl.yaml']],
+        ['why.json', ['why', 'read.yaml', 'a']],
         ['graph.json', ['graph', 'etl.yaml']],
         ['config.json', ['config']],
         ['config.json', ['config', 'port']],

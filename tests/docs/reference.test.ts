@@ -26,6 +26,7 @@ const sections: readonly (readonly [path: string, title: string])[] = [
   ['steps.approval', 'approval'],
   ['steps.parallel', 'parallel'],
   ['steps.matrix', 'matrix'],
+  ['steps.cache', 'cache'],
   ['steps.service', 'service'],
   ['steps.service.readyWhen', 'readyWhen'],
   ['steps.container', 'container'],

@@ -31,11 +31,14 @@ test('an empty text counts as missing unless it has a meaning', () => {
     runId: null,
     strict: false,
     force: null,
+    assumeUpToDate: null,
+    noCache: false,
   });
 });
 
 test('a missing body has no fields', () => {
-  expect(readBody('startRun', undefined)).toEqual({ params: null, runId: null, strict: false, force: null });
+  const checks = { force: null, assumeUpToDate: null, noCache: false };
+  expect(readBody('startRun', undefined)).toEqual({ params: null, runId: null, strict: false, ...checks });
 });
 
 test('a form can contain true and false as texts', () => {
@@ -84,7 +87,7 @@ test('the error names a missing parameter or the range of a number', () => {
   expect(() => readQuery('listRuns', query('limit=0'))).toThrow('"limit" must be a whole number from 1 to 500');
 });
 
-const help = 'fields: params, runId, strict, force';
+const help = 'fields: params, runId, strict, force, assumeUpToDate, noCache';
 
 test.each<[unknown, string, (string | null)?]>([
   [[], 'the body must be an object'],
@@ -95,6 +98,7 @@ test.each<[unknown, string, (string | null)?]>([
   [{ runId: 5 }, '"runId" must be a text'],
   [{ strict: 'yes' }, '"strict" must be true or false'],
   [{ force: 5 }, '"force" must be true or false, the name of a step, or a list of names'],
+  [{ assumeUpToDate: 5 }, '"assumeUpToDate" must be the name of a step, or a list of names'],
   [{ params: 5 }, '"params" must be a text, a list or a map'],
   [{ params: ['A=1', 5] }, '"params[1]" must be a text, or have "name" and "value"'],
   [{ params: [{ name: 'A' }] }, '"params[0]" must be a text, or have "name" and "value"'],

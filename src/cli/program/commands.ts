@@ -1,4 +1,4 @@
-import { Argument } from 'commander';
+import { Argument, Option } from 'commander';
 import { graphFormats } from '#render/data-views.ts';
 import { defaultWorkflow } from '#service/workflows.ts';
 import { readAsset, templateNames } from '../asset.ts';
@@ -211,6 +211,13 @@ export const addGc: AddCommand = (program, console, setExitCode) => {
     .description('remove old runs with their logs; always keeps the last run of a workflow')
     .option('--keep <count>', 'runs to keep of each workflow, whatever their age', count)
     .option('--older-than <time>', 'only runs older than 12h, 7d, 2w')
+    .addOption(new Option('--cache', 'remove no run, but the cached results of steps').conflicts(['keep', 'olderThan']))
+    .addOption(
+      new Option('--fingerprints', 'remove no run, but forget which steps are up to date').conflicts([
+        'keep',
+        'olderThan',
+      ]),
+    )
     .option('--dry-run', 'print what would be removed, and remove nothing')
     .option('--json', 'print JSON')
     .action(async (name: string | undefined, options) => {

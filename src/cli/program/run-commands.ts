@@ -46,6 +46,8 @@ export const addRun: AddCommand = (program, console, setExitCode, words) => {
         appendStep,
       ),
     )
+    .option('--assume-up-to-date <step>', 'take the last success of this step as it is (repeatable)', append)
+    .option('--no-cache', 'restore no earlier result of a step, and keep none')
     .option('--watch', 'run again whenever the files of the workflow change, until Ctrl-C')
     .option('--watch-path <glob>', 'with --watch: run again when these files change, too (repeatable)', append)
     .action(async (name: string | undefined, rest: string[], options) => {
@@ -92,6 +94,7 @@ export const addWhy: AddCommand = (program, console, _, words) => {
     .argument('<step>', 'a step with "sources"');
   withParameters(named)
     .description('print why a step would run, or that it is up to date')
+    .option('--json', 'print JSON')
     .action(async (name: string, step: string, rest: string[], options) => {
       const { whyCommand } = await import('../commands/runs/why-command.ts');
       await whyCommand({ ...options, ...operands(name, rest, words), name, step }, console);

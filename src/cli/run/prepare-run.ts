@@ -1,4 +1,5 @@
 import { type Config, workflowDirectories } from '#config/config.ts';
+import { given } from '#core/data/collections.ts';
 import type { StepSelection } from '#core/graph.ts';
 import type { Param } from '#core/run/run.ts';
 import { quoteWord } from '#core/words/quote-word.ts';
@@ -55,6 +56,10 @@ export type RunOptions = StartOptions &
     readonly overlap?: Overlap;
     /** Steps that run even if they are up to date; true: all of them. */
     readonly force?: true | readonly string[];
+    /** Steps that have the result of their last success. */
+    readonly assumeUpToDate?: readonly string[];
+    /** False: steps neither restore nor keep results. */
+    readonly cache?: boolean;
   };
 
 /** A run that is ready to start. */
@@ -81,11 +86,13 @@ export async function prepareRun(
   const prompts = await canPrompt(loaded.workflow, asks, console);
   warnOfStepName(loaded.workflow, asked, options, console);
   // Do not prompt for a run that cannot start.
-  const given = acceptParams(loaded.workflow, asked, { isComplete: !prompts });
-  if (asks === 'all' && !prompts && unsetParams(loaded.workflow, given).length > 0) {
+  const before = acceptParams(loaded.workflow, asked, { isComplete: !prompts });
+  if (asks === 'all' && !prompts && unsetParams(loaded.workflow, before).length > 0) {
     throw new WfError('usage', '--ask needs a terminal', { help: 'give parameters with -p NAME=value' });
   }
-  const completed = prompts ? await completeParams({ workflow: loaded.workflow, given, asks }, console) : given;
+  const completed = prompts
+    ? await completeParams({ workflow: loaded.workflow, known: before, asks }, console)
+    : before;
   if (completed === null) return null;
   const params = acceptParams(loaded.workflow, completed);
   const selection = await selectedPart(loaded.workflow, options, console);
@@ -97,15 +104,22 @@ export async function prepareRun(
     trigger: 'cli',
     strict,
     ...(selection === undefined ? {} : { selection }),
-    ...forceOf(options),
+    ...checksOf(options),
     ...approvalPolicy({ options, config }, console),
   };
   return { request, config };
 }
 
-/** The forced steps as a part of a request. */
-export function forceOf({ force }: Pick<RunOptions, 'force'>): Pick<StartRequest, 'force'> {
-  return force === undefined ? {} : { force: force === true ? 'all' : force };
+/** Which steps may be up to date, as a part of a request. */
+export function checksOf({
+  force,
+  assumeUpToDate: assumed,
+  cache,
+}: Pick<RunOptions, 'force' | 'assumeUpToDate' | 'cache'>): Pick<StartRequest, 'force' | 'assumed' | 'isUncached'> {
+  return {
+    ...(force === undefined ? {} : { force: force === true ? 'all' : force }),
+    ...given({ assumed, isUncached: cache === false ? true : null }),
+  };
 }
 
 /** The parameters without a value for which the user is prompted; `open`: those without a default. */
@@ -149,14 +163,14 @@ export async function selectedPart(
 
 /** Returns the given parameters, followed by those for which the user is prompted; null if the user cancels. */
 async function completeParams(
-  { workflow, given, asks }: { workflow: Workflow; given: readonly Param[]; asks: Asks },
+  { workflow, known, asks }: { workflow: Workflow; known: readonly Param[]; asks: Asks },
   console: Console,
 ): Promise<readonly Param[] | null> {
-  const open = new Set(openParams(workflow, given));
-  const asked = unsetParams(workflow, given).filter(({ name }) => asks === 'all' || open.has(name));
-  if (asked.length === 0) return given;
+  const open = new Set(openParams(workflow, known));
+  const asked = unsetParams(workflow, known).filter(({ name }) => asks === 'all' || open.has(name));
+  if (asked.length === 0) return known;
   const { askParams } = await import('../terminal/ask.ts');
   const secrets = new Set(workflow.secrets.map(({ name }) => name));
   const answers = await askParams({ params: asked, secrets, faultOf: (param) => paramFault(workflow, param) }, console);
-  return answers === null ? null : [...given, ...answers];
+  return answers === null ? null : [...known, ...answers];
 }

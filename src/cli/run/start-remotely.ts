@@ -25,7 +25,7 @@ import { requester } from '../requester.ts';
 import type { Console } from '../terminal/console.ts';
 import { type ForegroundOptions, promptOf, reporterFor } from './foreground.ts';
 import { givenParameters, hasParameters } from './parameters.ts';
-import { forceOf, type RunOptions } from './prepare-run.ts';
+import { checksOf, type RunOptions } from './prepare-run.ts';
 import { listenForSignals, type PresentedResult, Presenter } from './presenter.ts';
 import type { RemoteApprovals } from './remote-approvals.ts';
 import { printDetached, printNothingToDo, type RetryOptions } from './start-locally.ts';
@@ -40,7 +40,7 @@ export function runRemotely(
   const { name, runId = null } = options;
   const params = hasParameters(options) ? givenParameters(options) : null;
   const strict = config.settings.read('strict').value;
-  const order = { workflow: { name }, params, runId, trigger: 'api', strict, ...forceOf(options) } as const;
+  const order = { workflow: { name }, params, runId, trigger: 'api', strict, ...checksOf(options) } as const;
   return showStarted(server, { options, config, word: name }, console, ({ runs }) =>
     runs.start(order).catch((error: unknown) => {
       throw withFileHere(error, name, config);

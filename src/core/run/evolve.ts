@@ -237,7 +237,7 @@ function answered(run: RunState, { at, step, answer, by, comment }: Event<'step.
 }
 
 function finished(run: RunState, event: Event<'step.finished'>): RunState {
-  const { at, step, attempt, status, outputs, masked, cached, from = '', savedMs = 0 } = event;
+  const { at, step, attempt, status, outputs, masked, cached, from = '', savedMs = 0, restored } = event;
   return settleNode(run, nodeIndex(run.graph, step), {
     status,
     attempt,
@@ -245,7 +245,7 @@ function finished(run: RunState, event: Event<'step.finished'>): RunState {
     outputs,
     ...artifactsAfter(stepState(run, step), attempt),
     tolerated: toleratedOf(run, event),
-    ...given({ masked, cache: cached && { hit: cached, from, savedMs } }),
+    ...given({ masked, cache: cached && { hit: cached, from, savedMs, ...given({ restored }) } }),
     finishedAt: at,
     process: null,
     waitingFor: null,

@@ -133,8 +133,11 @@ export type AttemptFacts = {
   readonly numbers?: readonly NumberValue[];
 };
 
-/** The run whose result an up-to-date step has, and how long its attempt took there. */
-export type EarlierSuccess = { readonly from: string; readonly savedMs: number };
+/**
+ * The run whose result an up-to-date step has, and how long its attempt took there. `restored`: its files were restored, since it is
+ * not the last success of the step.
+ */
+export type EarlierSuccess = { readonly from: string; readonly savedMs: number; readonly restored?: true };
 
 /** Why a run is being ended early. */
 export type CancelReason =

@@ -124,7 +124,10 @@ export function summarizeStep(
 }
 
 function summarizeCache(cache: StepCache): CacheSummary {
-  if (cache.hit) return { hit: true, reason: [], from: cache.from, savedMs: cache.savedMs };
+  if (cache.hit) {
+    const { from, savedMs, restored } = cache;
+    return { hit: true, reason: [], from, savedMs, ...given({ restored }) };
+  }
   const { reason, more, from = null } = cache;
   return { hit: false, reason, ...given({ more }), from };
 }

@@ -66,10 +66,12 @@ export type CacheSummary = {
   readonly reason: readonly StaleReason[];
   /** The number of reasons that are left out; absent: none. */
   readonly more?: number;
-  /** The id of the run with the last success of the step; null: none is stored. */
+  /** The id of the run with the last success of the step, or the restored one; null: none is stored. */
   readonly from: string | null;
   /** How long the attempt of that success took; absent if the step ran. */
   readonly savedMs?: number;
+  /** The files of that success were restored: it is not the last one. Absent for any other step. */
+  readonly restored?: true;
 };
 
 /** An instance of a fan-out. `name` is `NAME[KEY]`. */

@@ -107,6 +107,10 @@ export type AttemptContext = {
   readonly warn: (message: string) => void;
   /** The step runs even if it is up to date. */
   readonly isForced: boolean;
+  /** The step has the result of its last success, if there is one. */
+  readonly isAssumed: boolean;
+  /** The step restores no earlier success, and none is kept. */
+  readonly isUncached: boolean;
   /** Called before the attempt begins if its step is not up to date. */
   readonly checked: (reasons: StaleReasons) => void;
   readonly variables: RunVariables;

@@ -74,6 +74,25 @@ export function isBelow(path: string): boolean {
   return path !== '' && !path.startsWith('/') && posix.normalize(path).split('/')[0] !== '..';
 }
 
+/** Searches the beginning of a file, given in chunks, for the secrets of a run. */
+export function searchSecrets({ shared }: AttemptContext['secrets']): {
+  readonly read: (chunk: Buffer) => void;
+  readonly isFound: () => boolean;
+} {
+  const head: Buffer[] = [];
+  let left = shared.isEmpty ? 0 : SEARCHED_BYTES;
+  return {
+    read: (chunk) => {
+      if (left > 0) head.push(Buffer.from(chunk.subarray(0, left)));
+      left -= chunk.length;
+    },
+    isFound: () => {
+      const text = Buffer.concat(head).toString();
+      return shared.mask(text) !== text;
+    },
+  };
+}
+
 class Collection {
   readonly #context: AttemptContext;
   readonly #rules: readonly Applied[];
@@ -172,12 +191,7 @@ class Collection {
     if (reason !== null) return this.#note(path, reason);
     if (this.#staged === null) return true;
     const target = join(this.#staged, path);
-    const head: Buffer[] = [];
-    let left = secrets.shared.isEmpty ? 0 : SEARCHED_BYTES;
-    const read = (chunk: Buffer) => {
-      if (left > 0) head.push(Buffer.from(chunk.subarray(0, left)));
-      left -= chunk.length;
-    };
+    const { read, isFound } = searchSecrets(secrets);
     this.#makeDirectory(posix.dirname(path));
     const copied = await this.#copier.copy(fd, target, { read, signal: kill }).catch((error: unknown) => {
       if (errorCode(error) === 'ENAMETOOLONG') return 'long' as const;
@@ -185,8 +199,7 @@ class Collection {
     });
     if (copied === 'long') return this.#note(path, 'long');
     if (copied === null) return false;
-    const text = Buffer.concat(head).toString();
-    if (secrets.shared.mask(text) !== text) this.#secret.push(path);
+    if (isFound()) this.#secret.push(path);
     this.#files.add(path);
     this.#kept.push({ path, ...copied });
     countArtifacts(totals, this.#context.step.name, [copied]);

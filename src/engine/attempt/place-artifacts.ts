@@ -1,9 +1,7 @@
-import { renameSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { expandText } from '#core/words/interpolate.ts';
 import { systemProblem, WfError } from '#system/errors.ts';
-import { removeFile } from '#system/files.ts';
-import { FileCopier, makeDirectoriesBelow } from '#system/trees/copy-file.ts';
+import { FileCopier, placeBelow } from '#system/trees/copy-file.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
 import { filePattern, walkFiles } from '#system/trees/walk-files.ts';
 import type { PlacedDirectory } from '../driver/step-task.ts';
@@ -38,8 +36,8 @@ export async function placeArtifacts(
 type Tree = { readonly from: string; readonly directory: string | null; readonly target: string };
 type Tools = { readonly copier: FileCopier; readonly cwd: string; readonly context: AttemptContext };
 
-async function placeTree({ from, directory, target }: Tree, tools: Tools): Promise<string | null> {
-  const { signal, warn } = tools.context;
+async function placeTree({ from, directory, target }: Tree, { copier, cwd, context }: Tools): Promise<string | null> {
+  const { signal, warn } = context;
   const root = directory === null ? null : OpenDirectory.openIfThere(directory);
   if (root === null) {
     warn(`"${from}" has kept no artifacts`);
@@ -51,7 +49,7 @@ async function placeTree({ from, directory, target }: Tree, tools: Tools): Promi
     await walkFiles(root, [filePattern('.')], {
       file: async (path, fd) => {
         count += 1;
-        await placeFile(fd, posix.join(target, path), tools);
+        await placeBelow(cwd, posix.join(target, path), { source: fd }, { copier, signal });
       },
       unopened: (path) => {
         problem ??= `the artifact ${JSON.stringify(path)} of "${from}" cannot be read`;
@@ -63,20 +61,4 @@ async function placeTree({ from, directory, target }: Tree, tools: Tools): Promi
   }
   if (count === 0 && problem === null && !signal.aborted) warn(`"${from}" has kept no artifacts`);
   return problem;
-}
-
-let placing = 0;
-
-/** Under a name of its own first: instances of a fan-out may place the same file at the same time. */
-async function placeFile(source: number, path: string, { copier, cwd, context: { signal } }: Tools): Promise<void> {
-  const names = path.split('/').filter((name) => name !== '.');
-  const directory = makeDirectoriesBelow(cwd, names.slice(0, -1));
-  placing += 1;
-  const staged = join(directory, `.wf-${process.pid}-${placing}`);
-  try {
-    const copied = await copier.copy(source, staged, { mode: 0o666 & ~process.umask(), signal });
-    if (copied !== null) renameSync(staged, join(directory, names.at(-1) ?? ''));
-  } finally {
-    removeFile(staged);
-  }
 }

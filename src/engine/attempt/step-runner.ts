@@ -146,7 +146,7 @@ export class StepRunner {
     const { signals, ...calls } = tools;
     const variables = this.#variables;
     if (variables === null) throw new Error(`step "${step.name}" was started before the run`);
-    const { workflow, runId, force } = this.#request;
+    const { workflow, runId, force, assumed, isUncached = false } = this.#request;
     const { files, secrets } = this.#parts;
     this.set(task.runVariables);
     const found = this.#host.executor(step.executor.type);
@@ -171,7 +171,9 @@ export class StepRunner {
       artifactsDir:
         step.artifacts === undefined || step.fanOut !== undefined ? null : (files.artifacts?.stage() ?? null),
       warn: (message) => this.#parts.warn(step.name, message),
-      isForced: isForced(step, force),
+      isForced: force === 'all' || isNamed(step, force),
+      isAssumed: isNamed(step, assumed),
+      isUncached,
       variables,
       executor,
       capture: this.#host.capture,
@@ -198,9 +200,9 @@ export class StepRunner {
   }
 }
 
-/** Whether the request forces a step, or the fan-out of an instance. */
-function isForced({ name, instanceOf }: Step, force: RunRequest['force']): boolean {
-  return force !== undefined && (force === 'all' || force.includes(instanceOf ?? name));
+/** Whether a request names a step, or the fan-out of an instance. */
+function isNamed({ name, instanceOf }: Step, names: readonly string[] = []): boolean {
+  return names.includes(instanceOf ?? name);
 }
 
 /** Adds the item of an instance as the default parameters. */

@@ -1,10 +1,10 @@
 import { differences, type Fingerprint, shortened, staleReasons } from '#core/fingerprint.ts';
-import type { Outcome } from '#core/run/run.ts';
+import type { EarlierSuccess, Outcome } from '#core/run/run.ts';
 import type { UpToDateRule } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
-import { type Inspection, inspectInputs } from '#environment/fingerprint.ts';
-import type { FingerprintStore } from '#store/store.ts';
-import { WfError } from '#system/errors.ts';
+import { cachedPatterns, type Inspection, inspectInputs } from '#environment/fingerprint.ts';
+import type { CacheSlot, FingerprintStore, ResultCache, StoredSuccess } from '#store/store.ts';
+import { errorCode, messageOf, systemProblem, WfError } from '#system/errors.ts';
 import type { AttemptReport } from '../driver/step-task.ts';
 import type { AttemptContext, StepScope } from './attempt-context.ts';
 
@@ -18,8 +18,8 @@ export type Checked =
 const MAX_SHOWN = 3;
 
 /**
- * Checks before an attempt whether its step is up to date: only then is no attempt made. Only the first attempt may find that,
- * since one that fails may have changed the generated files. Throws an `EvaluationProblem` for sources that cannot be read.
+ * Checks before an attempt whether its step is up to date, or can be by restoring an earlier success: only then is no attempt made.
+ * Only the first attempt may find that, since one that fails may have changed the generated files. Throws an `EvaluationProblem` for sources that cannot be read.
  */
 export async function checkUpToDate(context: AttemptContext, own: StepScope, rule: UpToDateRule): Promise<Checked> {
   const { fingerprints } = context.files;
@@ -50,28 +50,34 @@ class Check {
   }
 
   async run(): Promise<Checked> {
-    const { step, number, clock, warn, signal, checked, isForced } = this.#context;
+    const { step, number, clock, warn, signal, checked, isForced, isAssumed } = this.#context;
     const { success, isCurrent, damage } = this.#store.read(step.name);
     if (damage !== null) warn(`the fingerprint of the last success is dropped: ${damage}`);
+    if (success !== null && isAssumed && number === 1) return upToDate(success);
     const before = await this.#inspect();
     const reasons = staleReasons(before, success?.entries ?? null, { isCurrent, isForced });
     // An attempt that was asked to end runs nothing.
     if (signal.aborted) return { ended: async () => {} };
-    if (success !== null && reasons.length === 0 && number === 1) {
-      const { exitCode, outputs, runId: from, durationMs: savedMs } = success;
-      const outcome = { status: 'succeeded', exitCode, outputs } as const;
-      return { report: { outcome, facts: {}, upToDate: { from, savedMs } } };
-    }
+    if (success !== null && reasons.length === 0 && number === 1) return upToDate(success);
+    const cached = await this.#cache(before);
+    const restored = cached === null || isForced || number > 1 ? null : await this.#restore(cached, before);
+    if (restored !== null) return upToDate(restored, { restored: true });
+    if (signal.aborted) return { ended: async () => {} };
     checked(shortened(reasons, success?.runId));
     const token = this.#store.begin(step.name);
     const startedAt = clock.now();
-    return { ended: (outcome) => this.#ended(outcome, { before, token, startedAt }) };
+    return { ended: (outcome) => this.#ended(outcome, { before, token, startedAt, cached }) };
   }
 
   /** Never fails the attempt: without a stored success, the step runs again. */
   async #ended(
     outcome: Outcome,
-    { before, token, startedAt }: { before: Inspection; token: string; startedAt: number },
+    {
+      before,
+      token,
+      startedAt,
+      cached,
+    }: { before: Inspection; token: string; startedAt: number; cached: Cached | null },
   ): Promise<void> {
     const { step, runId, clock, warn } = this.#context;
     try {
@@ -84,10 +90,76 @@ class Check {
           ? { ...end, exitCode: outcome.exitCode, outputs: outcome.outputs }
           : null;
       const isStored = this.#store.end(step.name, token, success);
-      if (!isStored && success !== null) warn('the step will run again: another run of it began meanwhile');
+      if (success === null) return;
+      if (!isStored) warn('the step will run again: another run of it began meanwhile');
+      else if (cached !== null) await this.#keep(cached, success);
     } catch (error) {
       if (!(error instanceof WfError || error instanceof EvaluationProblem)) throw error;
       warn(`the step will run again: ${error.message}`);
+    }
+  }
+
+  /** The cache, and where a success with these inputs is in it; null if the step has none. */
+  async #cache({ entries }: Inspection): Promise<Cached | null> {
+    const { step, files, isUncached } = this.#context;
+    const { cache: rule } = this.#rule;
+    if (rule === undefined || isUncached) return null;
+    const cache = await files.results?.();
+    if (cache === undefined || cache.maxBytes === 0) return null;
+    return { cache, slot: { step: step.name, scope: rule.scope, entries } };
+  }
+
+  /** Returns the success whose files were restored, which is then the last one; null: the step has to run. Never fails. */
+  async #restore({ cache, slot }: Cached, before: Inspection): Promise<StoredSuccess | null> {
+    const { step, signal, warn } = this.#context;
+    try {
+      const { success: found, damage } = cache.read(slot);
+      if (damage !== null) {
+        cache.drop(slot);
+        warn(`an earlier success is dropped from the cache: ${damage}`);
+      }
+      if (found === null) return null;
+      const token = this.#store.begin(step.name);
+      const { restoreGenerated } = await import('./cached-files.ts');
+      const problem = await restoreGenerated(found.files, signal, { cwd: this.#own.cwd, cache });
+      if (problem !== null) {
+        cache.drop(slot);
+        warn(`the success of run ${found.runId} is dropped from the cache: ${problem}`);
+        return null;
+      }
+      if (signal.aborted) return null;
+      cache.use(slot);
+      const { runId, at, durationMs, exitCode, outputs } = found;
+      const success = { runId, at, durationMs, exitCode, outputs, entries: before.entries };
+      const obstacle = await this.#obstacle(outputs, before);
+      if (obstacle === null && this.#store.end(step.name, token, success)) return success;
+      warn(`the success of run ${runId} was restored and is not used: ${obstacle ?? 'another run of the step began'}`);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null) throw error;
+      warn(`an earlier success cannot be restored: ${reason}`);
+    }
+    return null;
+  }
+
+  /** Keeps a success for later runs. Never fails the attempt. */
+  async #keep({ cache, slot }: Cached, { entries: _, ...success }: StoredSuccess): Promise<void> {
+    const { kill, warn } = this.#context;
+    const { cwd, scope } = this.#own;
+    try {
+      const draft = cache.begin();
+      try {
+        const { keepGenerated } = await import('./cached-files.ts');
+        const kept = await keepGenerated(cachedPatterns(this.#rule, scope), this.#context, { cwd, cache, draft });
+        if ('files' in kept) draft.end(slot, { ...success, files: kept.files });
+        else if (kept.obstacle !== null && !kill.aborted) warn(`the success is not cached: ${kept.obstacle}`);
+      } finally {
+        draft.close();
+      }
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null) throw error;
+      warn(`the success is not cached: ${reason}`);
     }
   }
 
@@ -126,6 +198,23 @@ class Check {
     if (!signal.aborted) hashes.save();
     return inspection;
   }
+}
+
+/** The cache, and the place of the success of a step in it. */
+type Cached = { readonly cache: ResultCache; readonly slot: CacheSlot };
+
+function upToDate(
+  { exitCode, outputs, runId: from, durationMs: savedMs }: StoredSuccess,
+  how: Pick<EarlierSuccess, 'restored'> = {},
+): Checked {
+  const outcome = { status: 'succeeded', exitCode, outputs } as const;
+  return { report: { outcome, facts: {}, upToDate: { from, savedMs, ...how } } };
+}
+
+/** Why files cannot be read or written; null for an internal error. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof WfError || error instanceof EvaluationProblem) return error.message;
+  return systemProblem(error)?.message ?? (errorCode(error) === '' ? null : messageOf(error));
 }
 
 /** Variables and keys are the same before and after an attempt. */

@@ -38,6 +38,7 @@ export function childRequest(
     queues: queuesOf(parent),
     strict: parent.strict === true,
     ...(parent.force === 'all' ? { force: parent.force } : {}),
+    ...given({ isUncached: parent.isUncached }),
     parentGraceMs: graceOf(parent),
   };
 }

@@ -13,6 +13,7 @@ import type {
   PublishedOutput,
   Readiness,
   Step,
+  UpToDateRule,
 } from '#core/workflow.ts';
 import { os } from '#fast/os.ts';
 import { declaredRule, isSecretDeclaration } from '../declared-params.ts';
@@ -211,10 +212,17 @@ export function keepsFiles({ artifacts }: RawAction): boolean {
   return artifacts !== undefined && (rules.length === 0 || !rules.every(isPlaced));
 }
 
-/** `sources` with `generates` and `method`, as a part of a step; empty without it. */
-function upToDateOf({ sources, generates, method = 'checksum' }: RawAction): Pick<Step, 'upToDate'> {
+/** `sources` with `generates`, `method` and `cache`, as a part of a step; empty without it. */
+function upToDateOf({ sources, generates, method = 'checksum', cache }: RawAction): Pick<Step, 'upToDate'> {
   if (sources === undefined) return {};
-  return { upToDate: { sources: asList<string>(sources), generates: asList<string>(generates), method } };
+  const rule = { sources: asList<string>(sources), generates: asList<string>(generates), method };
+  return { upToDate: { ...rule, ...cacheOf(cache) } };
+}
+
+function cacheOf(cache: RawAction['cache'] = false): Pick<UpToDateRule, 'cache'> {
+  if (cache === false) return {};
+  const { key, paths, scope = 'file' } = cache === true ? {} : cache;
+  return { cache: { ...given({ key, paths: paths === undefined ? null : asList<string>(paths) }), scope } };
 }
 
 const ARTIFACTS_DIR = /\b(?:WF|DAG_RUN)_ARTIFACTS_DIR\b/;

@@ -163,7 +163,7 @@ const NEVER_UP_TO_DATE = {
 /** A text that is a path of one run. */
 const RUN_PATH = /\$\{[A-Za-z_][\w-]*\.(?:stdout|stderr|artifacts)\b[^}]*\}/;
 
-/** Checks `sources`, `generates` and `method` of a step. */
+/** Checks `sources`, `generates`, `method` and `cache` of a step. */
 export function upToDateProblems(entry: ActionEntry): Problem[] {
   const { file, path, raw, what } = entry;
   const { sources, generates, method } = raw;
@@ -183,6 +183,7 @@ export function upToDateProblems(entry: ActionEntry): Problem[] {
     const message = `${what}: "sources" of a step in a container are not supported`;
     problems.push(problem('not-supported', spotIn(file, at('sources'), 'key'), message, { help }));
   }
+  problems.push(...cacheProblems(entry));
   if (method === 'timestamp' && asList(generates).length === 0) {
     const help = 'Name the files that the step writes: generates: bin/app.';
     problems.push(
@@ -193,16 +194,36 @@ export function upToDateProblems(entry: ActionEntry): Problem[] {
 }
 
 function withoutSources({ file, path, raw, what }: ActionEntry): readonly Problem[] {
-  const keys = (['generates', 'method'] as const).filter((key) => raw[key] !== undefined);
+  const keys = (['generates', 'method', 'cache'] as const).filter(
+    (key) => raw[key] !== undefined && raw[key] !== false,
+  );
   const help = 'Name the files that the step reads: sources: src/**.';
   return keys.map((key) =>
     problem('missing-key', spotIn(file, [...path, key], 'key'), `${what} has "${key}" but no "sources"`, { help }),
   );
 }
 
+/** An earlier success is found by the content of the sources, and has the files that the step generated. */
+function cacheProblems(entry: ActionEntry): readonly Problem[] {
+  const { file, path, raw, what } = entry;
+  const { cache = false, method } = raw;
+  if (cache === false) return [];
+  const problems: Problem[] = [];
+  if (method === 'timestamp') {
+    const related = [{ spot: spotIn(file, [...path, 'method']), message: '"timestamp" is given here' }];
+    const help = 'Times do not tell which version a source has. Remove "method".';
+    const spot = spotIn(file, [...path, 'cache'], 'key');
+    problems.push(
+      problem('conflicting-keys', spot, `${what} has both "cache" and "method: timestamp"`, { related, help }),
+    );
+  }
+  if (cache === true || cache.paths === undefined) return problems;
+  return [...problems, ...patternProblems({ ...entry, path: [...path, 'cache'] }, 'paths', cache.paths)];
+}
+
 function patternProblems(
   { file, path, what }: ActionEntry,
-  key: 'sources' | 'generates',
+  key: 'sources' | 'generates' | 'paths',
   written: TextOrList | undefined,
 ): readonly Problem[] {
   if (written === undefined) return [];
@@ -217,7 +238,7 @@ function patternProblems(
   return patterns.flatMap((pattern, index) => {
     const bare = pattern.replace(/^!/, '');
     if (bare.trim() === '') return [wrong(spotOf(index), `a pattern of "${key}" is empty`, 'For example src/**.')];
-    if (key === 'generates' && bare !== pattern)
+    if (key !== 'sources' && bare !== pattern)
       return [wrong(spotOf(index), '"!" is only for "sources"', 'Name the files that the step writes.')];
     if (!leavesDirectory(bare)) return [];
     const help = 'A pattern is relative to "dir" of the step, and cannot leave it.';

@@ -51,6 +51,7 @@ function usesOf(raw: RawAction & RawItems, type: string, shell: string): readonl
     ...textUses(raw.artifacts, ['artifacts']),
     ...textUses(raw.sources, ['sources']),
     ...textUses(raw.generates, ['generates']),
+    ...(typeof raw.cache === 'object' ? textUses(raw.cache, ['cache']) : []),
     ...textUses(raw.parallel, ['parallel'], substitutedUses),
     ...textUses(raw.matrix, ['matrix'], substitutedUses),
     ...(CONFIG_TEMPLATES.has(type) ? textUses(executorOf(raw).config, ['executor', 'config']) : []),

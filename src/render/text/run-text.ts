@@ -1,4 +1,4 @@
-import type { BlockedBy, LockHolder, Param, StepStatus, StoredEvent } from '#core/run/run.ts';
+import type { BlockedBy, EarlierSuccess, LockHolder, Param, StepStatus, StoredEvent } from '#core/run/run.ts';
 import type { StepAnswer, StepState } from '#core/run/run-state.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import { references } from '#core/words/interpolate.ts';
@@ -95,9 +95,12 @@ export function attemptText(step: Step | undefined, attempt: number): string {
   return attempt > most ? `attempt ${attempt}` : `attempt ${attempt} of ${most}`;
 }
 
-/** Returns what an up-to-date step has instead of an attempt: `of run 5f2c, 12s saved`. */
-export function upToDateText({ from, savedMs = 0 }: { readonly from?: string; readonly savedMs?: number }): string {
-  return [`of run ${escapeControls(shortId(from ?? ''))}`, `${formatDuration(savedMs)} saved`].join(', ');
+/** Returns what an up-to-date step has instead of an attempt: `of run 5f2c, 12s saved`, `restored from run 5f2c, 12s saved`. */
+export function upToDateText({ from, savedMs = 0, restored }: Partial<EarlierSuccess>): string {
+  return [
+    `${restored ? 'restored from' : 'of'} run ${escapeControls(shortId(from ?? ''))}`,
+    `${formatDuration(savedMs)} saved`,
+  ].join(', ');
 }
 
 /** Returns the details of a running attempt: whether a service is `ready`, and its container. */

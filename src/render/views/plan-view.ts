@@ -109,11 +109,11 @@ function bodyLines(step: PlannedStep, dir: string, columns: number, { dim }: Cha
 }
 
 /** Whether a step would run: `would run: src/a.ts changed, 2 more`. */
-function plannedCacheText({ hit, reason, more, from, problem }: PlannedCache): string {
+function plannedCacheText({ hit, reason, more, from, problem, restored }: PlannedCache): string {
   if (problem !== undefined) return problem;
   if (hit === false) return `would run: ${staleSummary({ reason, ...(more === undefined ? {} : { more }) })}`;
   if (hit === null) return 'whether it is up to date is known only during a run';
-  return `up to date as of run ${shortId(from ?? '')}`;
+  return restored ? `would be restored from run ${shortId(from ?? '')}` : `up to date as of run ${shortId(from ?? '')}`;
 }
 
 /** In place of a tab, which a terminal would align by itself. */

@@ -22,13 +22,16 @@ export type RemovedRunView = {
 
 export type RemovedRunsView = {
   readonly runs: readonly RemovedRunView[];
+  /** The numbers of cached results and of fingerprints, if these are removed instead. */
+  readonly cached?: number;
+  readonly fingerprints?: number;
   readonly freedBytes: number;
   readonly dryRun: boolean;
 };
 
 /** Renders removed runs, one per line, and the freed space. Ends with a line break. */
 export function renderRemovedRuns(
-  { runs, freedBytes, dryRun }: RemovedRunsView,
+  { runs, freedBytes, dryRun, cached, fingerprints }: RemovedRunsView,
   { color }: Pick<Terminal, 'color'>,
 ): string {
   const colors = createColors(color);
@@ -43,18 +46,23 @@ export function renderRemovedRuns(
   ];
   const heads = headRow(['RUN', 'WORKFLOW', 'STARTED', 'STATUS', 'SIZE'], colors);
   const table = runs.length === 0 ? '' : renderTable([heads, ...runs.map(row)]);
-  return `${table}${conclusion(runs, freedBytes, dryRun)}\n`;
+  const successes = [
+    ...(cached === undefined ? [] : [[cached, 'cached result'] as const]),
+    ...(fingerprints === undefined ? [] : [[fingerprints, 'fingerprint'] as const]),
+  ];
+  const counts = successes.length === 0 ? runCounts(runs) : successes.map(([count, what]) => counted(count, what));
+  const isNothing = freedBytes === 0 && runs.length === 0 && successes.every(([count]) => count === 0);
+  if (isNothing) return `${table}nothing to remove\n`;
+  return `${table}${dryRun ? 'would remove' : 'removed'} ${counts.join(' and ')}, ${formatBytes(freedBytes)}\n`;
 }
 
-function conclusion(runs: RemovedRunsView['runs'], bytes: number, dryRun: boolean): string {
-  if (runs.length === 0 && bytes === 0) return 'nothing to remove';
+function runCounts(runs: RemovedRunsView['runs']): readonly string[] {
   const parts = runs.filter(({ part }) => part !== undefined).length;
   const whole = runs.length - parts;
-  const what = [
+  return [
     ...(whole > 0 || parts === 0 ? [counted(whole, 'run')] : []),
     ...(parts > 0 ? [`the artifacts of ${counted(parts, 'run')}`] : []),
   ];
-  return `${dryRun ? 'would remove' : 'removed'} ${what.join(' and ')}, ${formatBytes(bytes)}`;
 }
 
 /** Bytes as in a table: `512 B`, `20 KiB`. */

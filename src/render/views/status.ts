@@ -180,7 +180,8 @@ function settledEvent(step: StepState, status: SettledStatus): Parameters<typeof
     const before = origin === undefined ? {} : { before: { runId: origin, reason, message, exitCode, signal } };
     return { type: 'step.restored', seq: 0, at, step: name, status, outputs, ...tolerated, ...before };
   }
-  const cached = step.cache?.hit ? { cached: true as const, from: step.cache.from, savedMs: step.cache.savedMs } : {};
+  const { hit, ...earlier } = step.cache ?? { hit: false };
+  const cached = hit ? { ...earlier, cached: true as const } : {};
   const end = { status, attempt, reason, message, exitCode, signal, outputs, ...tolerated, ...cached };
   return { type: 'step.finished', seq: 0, at, step: name, ...end };
 }

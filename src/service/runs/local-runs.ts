@@ -60,7 +60,7 @@ export function createLocalRuns(tools: LocalRunTools): LocalRuns {
 
 /** Reads the workflow of an order to start. Rejects with an `InvalidWorkflow`, or a `WfError` `not-found`. */
 async function requestToStart(order: StartOrder, { directories, read, strict }: RequestTools): Promise<StartRequest> {
-  const { workflow, params, runId, trigger, moment, backfill, force } = order;
+  const { workflow, params, runId, trigger, moment, backfill, force, assumed, isUncached } = order;
   const loaded = runnable(workflow, await read(workflow, directories));
   return {
     ...loaded,
@@ -68,7 +68,7 @@ async function requestToStart(order: StartOrder, { directories, read, strict }: 
     runId,
     trigger,
     strict: strict || order.strict === true,
-    ...given({ moment, backfill, force }),
+    ...given({ moment, backfill, force, assumed, isUncached }),
   };
 }
 

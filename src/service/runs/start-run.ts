@@ -27,6 +27,10 @@ export type StartRequest = LoadedWorkflow & {
   readonly strict?: boolean;
   /** Steps that run even if they are up to date; `all`: those of sub-workflows too. Absent: none. */
   readonly force?: 'all' | readonly string[];
+  /** Steps that have the result of their last success; absent: none. */
+  readonly assumed?: readonly string[];
+  /** Steps neither restore nor keep results. */
+  readonly isUncached?: true;
   /** How steps that ask for an approval are answered; absent: they wait for a person. */
   readonly onApproval?: 'reject' | 'approve';
   /** The part of the workflow to run; absent: all of it. */
@@ -48,7 +52,8 @@ const DERIVED: ReadonlySet<Trigger> = new Set(['schedule', 'retry', 'backfill'])
 export function runRequest(request: StartRequest): RunRequest {
   const { workflow, sources, trigger, strict = false, retry, retryNumber, dotenv, onApproval, selection } = request;
   const { moment, backfill } = request;
-  const force = forcedSteps(workflow, request.force);
+  const force = request.force === 'all' ? 'all' : checkedSteps(workflow, request.force, '--force');
+  const assumed = checkedSteps(workflow, request.assumed, '--assume-up-to-date');
   const isTimed = trigger === 'schedule' && moment !== undefined && workflow.late !== undefined;
   const latest = isTimed ? latestTimes(workflow, moment) : undefined;
   const params = request.accepted ?? acceptParams(workflow, request.params);
@@ -65,7 +70,8 @@ export function runRequest(request: StartRequest): RunRequest {
     restored: retry?.restored ?? withoutSteps(workflow, selection),
     ancestors: [],
     strict,
-    ...given({ dotenv, selection, moment, backfill, latest, retryNumber, onApproval, force }),
+    ...given({ dotenv, selection, moment, backfill, latest, retryNumber, onApproval, force, assumed }),
+    ...given({ isUncached: request.isUncached }),
   };
 }
 
@@ -74,17 +80,15 @@ function withoutSteps(workflow: Workflow, selection: StepSelection | undefined):
   return Array.from(leftOut(buildGraph(workflow), selection), (step) => ({ step, status: 'skipped', outputs: {} }));
 }
 
-/** The forced steps by their names. Throws a `WfError` `usage` for one that does not exist, or is never up to date. */
-function forcedSteps({ name, steps }: Workflow, force: StartRequest['force']): StartRequest['force'] {
-  if (force === undefined || force === 'all') return force;
-  return force.map((forced) => {
-    const step = steps.find((one) => one.name === forced || one.id === forced);
+/** Steps with `sources` by their names. Throws a `WfError` `usage` for one that does not exist, or is never up to date. */
+function checkedSteps({ name, steps }: Workflow, given: readonly string[] | undefined, option: string) {
+  return given?.map((word) => {
+    const step = steps.find((one) => one.name === word || one.id === word);
     if (step === undefined)
-      throw new WfError('usage', `"force" names "${forced}", and workflow "${name}" has no such step`, {
-        help: 'wf run FILE --force STEP, or wf run FILE --force for all of them',
+      throw new WfError('usage', `"${option.slice(2)}" names "${word}", and workflow "${name}" has no such step`, {
+        help: `wf run FILE ${option} STEP${option === '--force' ? ', or wf run FILE --force for all of them' : ''}`,
       });
-    if (step.upToDate === undefined)
-      throw new WfError('usage', `step "${forced}" has no "sources": it runs in each run`);
+    if (step.upToDate === undefined) throw new WfError('usage', `step "${word}" has no "sources": it runs in each run`);
     return step.name;
   });
 }

@@ -5,7 +5,7 @@ import { PathProblem } from '#core/words/json-path.ts';
 import type { Step, UpToDateRule, Workflow } from '#core/workflow.ts';
 import { EvaluationProblem } from '#environment/environment.ts';
 import { inspectInputs } from '#environment/fingerprint.ts';
-import type { FingerprintStore } from '#store/store.ts';
+import type { StepChecks } from '#store/store.ts';
 import { pathFrom } from '#system/files.ts';
 
 /** What a plan knows when it checks a step. */
@@ -15,21 +15,24 @@ export type PlannedCheckParts = {
   readonly args: readonly string[];
   /** The names by which texts use the results of steps. */
   readonly results: ReadonlySet<string>;
-  readonly fingerprints: FingerprintStore;
+  readonly checks: StepChecks;
   readonly mostReasons: number;
   readonly now: number;
 };
 
-/** Checks whether a step would be up to date if it ran now. It stores nothing. */
+/** Checks whether a step would be up to date, or restored, if it ran now. It stores nothing. */
 export async function plannedCheck(
   workflow: Workflow,
   { step, rule }: { readonly step: Step; readonly rule: UpToDateRule },
   parts: PlannedCheckParts,
 ): Promise<PlannedCache> {
-  const { scope, fingerprints, mostReasons } = parts;
+  const { scope, mostReasons } = parts;
+  const { fingerprints, cache } = parts.checks;
   const { success, isCurrent } = fingerprints.read(step.name);
+  const from = success?.runId ?? null;
   if (step.fanOut !== undefined) return { hit: null, reason: [], from: null };
-  if (success === null) return { hit: false, reason: [{ kind: 'missing', name: 'success' }], from: null };
+  if (success === null && rule.cache === undefined)
+    return { hit: false, reason: [{ kind: 'missing', name: 'success' }], from };
   try {
     const inspection = await inspectInputs({
       workflow,
@@ -43,13 +46,18 @@ export async function plannedCheck(
       hashes: fingerprints.hashes(step.name),
       now: () => parts.now,
     });
-    const all = staleReasons(inspection, success.entries, { isCurrent, isForced: false });
+    const all = staleReasons(inspection, success?.entries ?? null, { isCurrent, isForced: false });
     const known = all.filter((reason) => !isUnknown(reason, parts));
-    const hit = known.length > 0 ? false : all.length > 0 ? null : true;
-    return { hit, ...shortened(known, undefined, mostReasons), from: success.runId };
+    const why = shortened(known, undefined, mostReasons);
+    if (known.length === 0) return { hit: all.length > 0 ? null : true, ...why, from };
+    if (rule.cache === undefined || cache.maxBytes === 0) return { hit: false, ...why, from };
+    if (inspection.entries.some(([kind, name]) => isUnknown({ kind, name }, parts))) return { hit: null, ...why, from };
+    const slot = { step: step.name, scope: rule.cache.scope, entries: inspection.entries };
+    const earlier = cache.read(slot).success;
+    return earlier === null ? { hit: false, ...why, from } : { hit: true, ...why, from: earlier.runId, restored: true };
   } catch (error) {
     if (!(error instanceof EvaluationProblem || error instanceof PathProblem)) throw error;
-    return { hit: null, reason: [], from: success.runId, problem: error.message };
+    return { hit: null, reason: [], from, problem: error.message };
   }
 }
 

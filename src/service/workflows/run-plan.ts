@@ -25,7 +25,7 @@ import { hasSecrets, knownSecrets, secretsAtRest, settingSecrets } from '#enviro
 import { momentVariables } from '#environment/moment.ts';
 import { firstUnmet } from '#environment/precondition.ts';
 import { artifactTexts, commandText, locksText, readsQuotes, settingWords } from '#render/text.ts';
-import type { FingerprintStore } from '#store/store.ts';
+import type { StepChecks } from '#store/store.ts';
 import { acceptParams } from '../runs/given-params.ts';
 import { type StartRequest, withDotenv } from '../runs/start-run.ts';
 import { lateText, plannedNumbers, plannedPolicies } from './planned-policies.ts';
@@ -35,7 +35,7 @@ type PlanRequest = Pick<
   'workflow' | 'sources' | 'params' | 'envFiles' | 'dotenv' | 'selection' | 'moment'
 > & {
   /** Absent: steps with `sources` are not checked. */
-  readonly fingerprints?: FingerprintStore;
+  readonly checks?: StepChecks;
   /** The most reasons for which a step would run; default: `MAX_REASONS`. */
   readonly mostReasons?: number;
 };
@@ -60,7 +60,7 @@ export async function planRun(asked: PlanRequest, inherited: Environment, now: n
   };
 }
 
-type PlanScope = Pick<PlanRequest, 'fingerprints' | 'mostReasons'> & {
+type PlanScope = Pick<PlanRequest, 'checks' | 'mostReasons'> & {
   readonly processEnv: Environment;
   readonly selection: StepSelection | undefined;
   readonly now: number;
@@ -125,16 +125,16 @@ function withCache(cache: PlannedCache | undefined): Pick<PlannedStep, 'cache'> 
 /** Checks the steps with `sources`, by their names. */
 async function plannedCaches(
   workflow: Workflow,
-  { fingerprints, mostReasons = MAX_REASONS, now }: PlanScope,
+  { checks, mostReasons = MAX_REASONS, now }: PlanScope,
   { scopeFor, args }: { readonly scopeFor: (step: string) => Scope; readonly args: readonly string[] },
 ): Promise<ReadonlyMap<string, PlannedCache>> {
   const caches = new Map<string, PlannedCache>();
-  if (fingerprints === undefined) return caches;
+  if (checks === undefined) return caches;
   const { plannedCheck } = await import('./planned-check.ts');
   const results = new Set(workflow.steps.flatMap(resultNames));
   for (const step of workflow.steps) {
     if (step.upToDate === undefined) continue;
-    const parts = { scope: scopeFor(step.name), args, results, fingerprints, mostReasons, now };
+    const parts = { scope: scopeFor(step.name), args, results, checks, mostReasons, now };
     caches.set(step.name, await plannedCheck(workflow, { step, rule: step.upToDate }, parts));
   }
   return caches;

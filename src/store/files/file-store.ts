@@ -1,11 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { WfError } from '#system/errors.ts';
 import type { RunArchive, RunControl, RunQueue, RunRemoval, RunStore, Snapshot } from '../store.ts';
 import { judgeOwner } from './control/judge-owner.ts';
 import { hasOwner, ownerOf, type Processes, thisOwner } from './control/owner.ts';
 import { createRunControl } from './control/run-requests.ts';
-import { ifThere, storing } from './disk/private-files.ts';
+import { namesIn, storing } from './disk/private-files.ts';
 import { type JournalCalls, journalCalls } from './journal/journal-file.ts';
 import { followEvents } from './journal/journal-follower.ts';
 import { readCreated, readEvents } from './journal/journal-reader.ts';
@@ -32,6 +32,8 @@ export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;
   readonly calls?: JournalCalls;
+  /** The size of the cache of results, read for the first step that needs it; absent: nothing is cached. */
+  readonly cacheBytes?: () => number;
 };
 
 /** Runs in files, for any number of processes at once. */
@@ -40,7 +42,7 @@ export type FileStore = RunStore & RunArchive & RunQueue & RunControl & RunRemov
 /** The default store. `docs/decisions/0002` describes how it keeps its promises. */
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { runsDir, isAlive } = options;
-  const { calls = journalCalls } = options;
+  const { calls = journalCalls, cacheBytes = () => 0 } = options;
   const make = (snapshot: Snapshot, logDir: string | null, waiting: WaitingContent | null): OpenRun => {
     const { runId, workflow } = snapshot;
     checkRunId(runId);
@@ -49,7 +51,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     const request = { directory, snapshot, logs, owner: thisOwner(options), waiting, calls, isAlive };
     const made = storing('create', directory, () => createRun(request));
     indexNewRun(runsDir, snapshot);
-    return { ...made, runId, directory, workflow, logs, calls };
+    return { ...made, runId, directory, workflow, logs, calls, cacheBytes };
   };
   return {
     ...createRunQueue(runsDir, make),
@@ -87,7 +89,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       if (snapshot === null) throw new WfError('not-found', `there is no run "${runId}"`);
       const { workflow, logs } = snapshot;
       const recovered = storing('recover', directory, () => recoverRun(directory, thisOwner(options), isAlive));
-      return createRunJournal({ ...recovered, runId, directory, workflow, logs, calls });
+      return createRunJournal({ ...recovered, runId, directory, workflow, logs, calls, cacheBytes });
     },
   };
 }
@@ -100,9 +102,4 @@ function mayGoOn(directory: string): boolean {
     // A waiting run has launch data and no owner; its carrier owns it before it removes the launch data.
     return existsSync(launchPath(directory)) || hasOwner(directory, namesIn(directory));
   });
-}
-
-/** A run that was withdrawn or removed has no directory. */
-function namesIn(directory: string): readonly string[] {
-  return ifThere(() => readdirSync(directory)) ?? [];
 }

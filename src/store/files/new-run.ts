@@ -189,6 +189,8 @@ export type OpenRun = OwnedRun & {
   readonly workflow: Workflow;
   readonly logs: string | null;
   readonly calls: JournalCalls;
+  /** The size of the cache of results. */
+  readonly cacheBytes: () => number;
 };
 
 /** The waiting runs in a directory. `make` creates a run with this process as its owner. */

@@ -9,10 +9,13 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
+  symlinkSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, WfError } from '../errors.ts';
+import { removeFile } from '../files.ts';
 import { createSlices } from '../turns.ts';
 
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
@@ -34,6 +37,8 @@ export type CopyOptions = {
   readonly read?: (chunk: Buffer) => void;
   /** The permissions of the new file; absent: only those of its owner. One who may read it may execute it, if the source is. */
   readonly mode?: number;
+  /** Absent: as the source. */
+  readonly isExecutable?: boolean;
   /** Ends the copy. */
   readonly signal?: { readonly aborted: boolean };
 };
@@ -54,10 +59,11 @@ export class FileCopier {
   async copy(source: number, target: string, options: CopyOptions = {}): Promise<Copied | null> {
     const { read, signal, mode = OWNER } = options;
     const { size, mode: sourceMode } = fstatSync(source);
+    const { isExecutable = isExecutableMode(sourceMode) } = options;
     const isCloned = this.#clone(source, target);
     const fd = openSync(target, isCloned ? 'r' : 'wx+', OWNER);
     try {
-      fchmodSync(fd, (sourceMode & EXECUTABLE) === 0 ? mode : mode | ((mode & READABLE) >> 2));
+      fchmodSync(fd, isExecutable ? mode | ((mode & READABLE) >> 2) : mode);
       const end = isCloned ? fstatSync(fd).size : size;
       // Not imported: the module takes long to load, and most runs copy nothing.
       const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
@@ -92,6 +98,51 @@ export class FileCopier {
     }
   }
 }
+
+/** Whether the owner of a file of this mode may execute it. */
+export function isExecutableMode(mode: number): boolean {
+  return (mode & EXECUTABLE) !== 0;
+}
+
+/** What is put below a directory: an open file, or a link with this content. */
+export type Placed = { readonly source: number; readonly isExecutable?: boolean } | { readonly link: string };
+
+let placing = 0;
+
+/**
+ * Puts a file below `base`, in the place of one of the same path. Under a name of its own first: other programs find it whole, or
+ * not at all. `isWanted`: called with the copy; false: it is removed again. Throws as `makeDirectoriesBelow` does.
+ */
+export async function placeBelow(
+  base: string,
+  path: string,
+  placed: Placed,
+  { copier, signal, isWanted = () => true }: Placing,
+): Promise<void> {
+  const names = path.split('/').filter((name) => name !== '.');
+  const directory = makeDirectoriesBelow(base, names.slice(0, -1));
+  placing += 1;
+  const staged = join(directory, `.wf-${process.pid}-${placing}`);
+  try {
+    if ('link' in placed) symlinkSync(placed.link, staged);
+    else {
+      const { source, isExecutable } = placed;
+      const mode = 0o666 & ~process.umask();
+      const own = isExecutable === undefined ? {} : { isExecutable };
+      const copied = await copier.copy(source, staged, { mode, signal, ...own });
+      if (copied === null || !isWanted(copied)) return;
+    }
+    renameSync(staged, join(directory, names.at(-1) ?? ''));
+  } finally {
+    removeFile(staged);
+  }
+}
+
+type Placing = {
+  readonly copier: FileCopier;
+  readonly signal: { readonly aborted: boolean };
+  readonly isWanted?: (copied: Copied) => boolean;
+};
 
 function writeWhole(fd: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);

@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs';
 import { join, sep } from 'node:path';
 import { errorCode, isMissing } from '../errors.ts';
 
@@ -103,6 +113,16 @@ export class OpenDirectory {
     } catch (error) {
       if (errorCode(error) === '') throw error;
       return null;
+    }
+  }
+
+  /** What a link in this directory contains; null if it is no link, or gone. Throws other system errors. */
+  linkAt(name: string): string | null {
+    try {
+      return readlinkSync(this.#pathTo(name));
+    } catch (error) {
+      if (['EINVAL', 'ENOENT'].includes(errorCode(error))) return null;
+      throw error;
     }
   }
 

@@ -19,6 +19,8 @@ export type FileVisitor = {
   /** Called with each file that matches, open for reading; it is closed afterwards. */
   readonly file: (path: string, fd: number) => Promise<void>;
   readonly unopened: (path: string, why: Unopened) => void;
+  /** Called with each link that matches, and what it contains; absent: what it leads to is opened instead. */
+  readonly link?: (path: string, target: string) => void;
   /** Ends the walk. */
   readonly signal?: { readonly aborted: boolean };
 };
@@ -89,6 +91,11 @@ export async function walkFiles(
 
   async function open(directory: OpenDirectory, { name, kind }: Entry, path: string): Promise<void> {
     if (kind === 'other') return visitor.unopened(path, 'special');
+    if (kind === 'link' && visitor.link !== undefined) {
+      const written = directory.linkAt(name);
+      if (written !== null) visitor.link(path, written);
+      return;
+    }
     const target = kind === 'link' ? directory.targetOf(name, root) : [];
     if (target === null) return visitor.unopened(path, 'link');
     const fd = unlessDenied(() => (kind === 'link' ? root.fileAt(target) : directory.file(name)) ?? 'none');

@@ -1,13 +1,14 @@
-import { workflowDirectories } from '#config/config.ts';
+import { type Config, workflowDirectories } from '#config/config.ts';
 import { given } from '#core/data/collections.ts';
 import type { Terminal } from '#render/terminal.ts';
 import { escapeControls } from '#render/text.ts';
 import { type RemovedRunView, views } from '#render/views.ts';
 import { type RemovedRun, type RetentionReport, type RetentionRule, requireKnownWorkflow } from '#service/history.ts';
+import { getWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { type AccessOptions, reachOf, requireLocal } from '../../access/open-service.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { configFor } from '../../reference.ts';
+import { configFor, workflowReference } from '../../reference.ts';
 import type { Console } from '../../terminal/console.ts';
 import { spanOption } from './history-command.ts';
 
@@ -17,14 +18,17 @@ type GcOptions = AccessOptions & {
   readonly keep?: number;
   readonly olderThan?: string;
   readonly dryRun?: boolean;
+  readonly cache?: true;
+  readonly fingerprints?: true;
 };
 
-/** Removes past runs and prints their ids and the freed space. */
+/** Removes past runs, or what is known of earlier successes, and prints their ids and the freed space. */
 export async function gcCommand({ name, dryRun = false, ...options }: GcOptions, console: Console): Promise<number> {
   const asked = askedRule(options);
   const config = configFor(options);
   const instead = 'wf gc on the machine of the daemon removes its runs, as do histRetentionDays and historyKeepRuns';
   requireLocal(options, config, 'gc', instead);
+  if (options.cache || options.fingerprints) return clearSuccesses({ ...options, name, dryRun }, config, console);
   const { createPast } = await import('#app/history-app.ts');
   const { createRetention } = await import('#app/retention-app.ts');
   const reach = reachOf(options, config, console);
@@ -44,6 +48,27 @@ export async function gcCommand({ name, dryRun = false, ...options }: GcOptions,
     .finally(progress.clear);
   await show(report, { dryRun, json: options.json ?? false }, console);
   return report.problems.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
+}
+
+/** Removes the cached results of steps, or their fingerprints, of one workflow or all. */
+async function clearSuccesses(
+  { name, dryRun, cache, fingerprints, json }: GcOptions & { readonly dryRun: boolean },
+  config: Config,
+  { out, outTerminal }: Console,
+): Promise<number> {
+  const { clearStepResults } = await import('#app/retention-app.ts');
+  const named = name === null ? null : getWorkflow(workflowReference(name), workflowDirectories(config)).workflow;
+  if (named !== null && named.file === null) throw new WfError('usage', 'name a workflow that has a file');
+  const which = { cache: cache === true, fingerprints: fingerprints === true };
+  const cleared = await clearStepResults(config, { ...which, file: named?.file ?? null, dryRun });
+  const { bytes: freedBytes, ...counts } = cleared;
+  if (json) {
+    out.write(`${JSON.stringify({ dryRun, removed: [], ...counts, freedBytes, problems: [] }, null, 2)}\n`);
+  } else {
+    const { renderRemovedRuns } = await views.removedRuns();
+    out.write(renderRemovedRuns({ runs: [], ...counts, freedBytes, dryRun }, outTerminal));
+  }
+  return exitCodes.succeeded;
 }
 
 function askedRule({ keep, olderThan }: Pick<GcOptions, 'keep' | 'olderThan'>): RetentionRule | null {

@@ -3,7 +3,7 @@ import { given } from '#core/data/collections.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { views } from '#render/views.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
-import type { FingerprintStore } from '#store/store.ts';
+import type { StepChecks } from '#store/store.ts';
 import { systemClock } from '#system/clock.ts';
 import { LOCAL_ENGINE } from '#system/engine-address.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -30,8 +30,8 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   const selection = await selectedPart(workflow, options, console);
   const envFiles = envFilesOf(options) ?? [];
   const moment = options.for === undefined ? null : { scheduledFor: timeOption('--for', options.for, workflow) };
-  const fingerprints = await storedFingerprints(workflow, config);
-  const request = { workflow, sources, params, envFiles, ...given({ selection, moment, fingerprints }) };
+  const checks = await stepChecks(workflow, config);
+  const request = { workflow, sources, params, envFiles, ...given({ selection, moment, checks }) };
   const planned = await planRun(request, config.processEnv, systemClock.now());
   const isLocal = config.settings.read('engine').value === LOCAL_ENGINE;
   const checkFit = isLocal ? null : await (await import('#app/engine-app.ts')).openFitCheck(config);
@@ -50,11 +50,11 @@ export async function dryCommand(options: DryOptions, console: Console): Promise
   return plan.engine === undefined || plan.engine.refusals.length === 0 ? exitCodes.succeeded : exitCodes.unusable;
 }
 
-/** The fingerprints of a workflow, some of whose steps have `sources`; null without any. */
-export async function storedFingerprints(
+/** The earlier successes of a workflow, some of whose steps have `sources`; null without any. */
+export async function stepChecks(
   { file, steps }: Workflow,
-  config: Pick<Config, 'runsDir'>,
-): Promise<FingerprintStore | null> {
+  config: Pick<Config, 'runsDir' | 'settings'>,
+): Promise<StepChecks | null> {
   if (file === null || steps.every(({ upToDate }) => upToDate === undefined)) return null;
-  return (await import('#app/history-app.ts')).fingerprintsFor(config, file);
+  return (await import('#app/history-app.ts')).stepChecksFor(config, file);
 }

@@ -1,7 +1,6 @@
 import { workflowDirectories } from '#config/config.ts';
-import { given } from '#core/data/collections.ts';
 import { staleText } from '#core/fingerprint.ts';
-import type { PlannedCache } from '#core/plan.ts';
+import type { StepWhy } from '#core/plan.ts';
 import { escapeControls } from '#render/text.ts';
 import { getWorkflow, planRun } from '#service/workflows.ts';
 import { systemClock } from '#system/clock.ts';
@@ -10,9 +9,10 @@ import type { CommonOptions } from '../../program/add-command.ts';
 import { configFor, workflowReference } from '../../reference.ts';
 import { envFilesOf, givenParameters, type ParameterOptions } from '../../run/parameters.ts';
 import type { Console } from '../../terminal/console.ts';
-import { storedFingerprints } from './dry-command.ts';
+import { stepChecks } from './dry-command.ts';
 
-type WhyOptions = CommonOptions & ParameterOptions & { readonly name: string; readonly step: string };
+type WhyOptions = CommonOptions &
+  ParameterOptions & { readonly name: string; readonly step: string; readonly json?: true };
 
 /** Prints all inputs of a step that differ from those of its last success. */
 export async function whyCommand(options: WhyOptions, { out }: Console): Promise<void> {
@@ -24,19 +24,25 @@ export async function whyCommand(options: WhyOptions, { out }: Console): Promise
     const help = 'wf schema steps.sources describes them';
     throw new WfError('usage', `step "${step.name}" has no "sources": it runs in each run`, { help });
   }
-  const fingerprints = await storedFingerprints(workflow, config);
-  if (fingerprints === null) throw new WfError('usage', 'there is no home directory, so no success is stored');
+  const checks = await stepChecks(workflow, config);
+  if (checks === null) throw new WfError('usage', 'there is no home directory, so no success is stored');
   const asked = { workflow, sources, params: givenParameters(options), envFiles: envFilesOf(options) ?? [] };
-  const request = { ...asked, mostReasons: Number.POSITIVE_INFINITY, ...given({ fingerprints }) };
+  const request = { ...asked, mostReasons: Number.POSITIVE_INFINITY, checks };
   const plan = await planRun(request, config.processEnv, systemClock.now());
   const cache = plan.steps.find(({ name }) => name === step.name)?.cache;
-  if (cache !== undefined) out.write(`${linesOf(step.name, cache).map(escapeControls).join('\n')}\n`);
+  if (cache === undefined) return;
+  const why: StepWhy = { step: step.name, ...cache };
+  const lines = options.json ? [JSON.stringify(why, null, 2)] : linesOf(why).map(escapeControls);
+  out.write(`${lines.join('\n')}\n`);
 }
 
-function linesOf(step: string, { hit, reason, from, problem }: PlannedCache): readonly string[] {
+function linesOf({ step, hit, reason, from, problem, restored }: StepWhy): readonly string[] {
   if (problem !== undefined) return [`"${step}" would fail: ${problem}`];
   if (hit === null) return [`whether "${step}" is up to date is known only during a run`];
+  const reasons = reason.map((each) => `  ${staleText(each)}`);
+  if (restored)
+    return [`"${step}" would be restored from run ${from}, since its last success does not do:`, ...reasons];
   if (hit) return [`"${step}" is up to date as of run ${from}`];
   const compared = from === null ? '' : `, compared with its success in run ${from}`;
-  return [`"${step}" would run${compared}:`, ...reason.map((each) => `  ${staleText(each)}`)];
+  return [`"${step}" would run${compared}:`, ...reasons];
 }

@@ -1,3 +1,4 @@
+import { given } from '#core/data/collections.ts';
 import type { RetrySelection } from '#core/run/retry.ts';
 import type { RunSummary } from '#core/summary/summary.ts';
 import type { AcceptedRun, StartOrder, StepAnswerOrder } from '#service/service.ts';
@@ -11,16 +12,22 @@ import { namedRun, readParams, runIdToRemove, type V2Handler, type V2Parts } fro
 /** `POST /api/v2/workflows/{name}/runs`. */
 export const startRun: V2Handler = async ({ params: { name = '' }, body }, parts) => {
   const { file } = parts.workflows.get(name);
-  const { params, runId, strict, force } = readBody('startRun', body);
-  const order = { params: readParams(params), runId, strict, trigger: 'api', ...forceOf(force) } as const;
+  const { params, runId, strict, ...checks } = readBody('startRun', body);
+  const order = { params: readParams(params), runId, strict, trigger: 'api', ...checksOf(checks) } as const;
   const accepted = await parts.runs.start({ workflow: { name: file }, ...order });
   return acceptedReply(accepted, isStartOf(file), parts);
 };
 
-function forceOf(force: Bodies['startRun']['force']): Pick<StartOrder, 'force'> {
-  if (typeof force === 'object' && force !== null) return { force };
-  if (typeof force === 'string') return { force: [force] };
-  return force ? { force: 'all' } : {};
+type AskedChecks = Pick<Bodies['startRun'], 'force' | 'assumeUpToDate' | 'noCache'>;
+
+function checksOf(asked: AskedChecks): Pick<StartOrder, 'force' | 'assumed' | 'isUncached'> {
+  const { force, assumeUpToDate, noCache } = asked;
+  const forced = typeof force === 'boolean' ? (force ? 'all' : null) : namesIn(force);
+  return given({ force: forced, assumed: namesIn(assumeUpToDate), isUncached: noCache ? true : null });
+}
+
+function namesIn(written: string | readonly string[] | null): readonly string[] | null {
+  return typeof written === 'string' ? [written] : written;
 }
 
 /** `POST /api/v2/runs/{id}/stop`. */

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   statfsSync,
   statSync,
@@ -68,6 +69,16 @@ export function ifThere<T>(read: () => T): T | null {
 /** Reads a text; null if the file does not exist. */
 export function readIfThere(path: string): string | null {
   return ifThere(() => readFileSync(path, 'utf8'));
+}
+
+/** The names in a directory; none if it does not exist. */
+export function namesIn(directory: string): readonly string[] {
+  return ifThere(() => readdirSync(directory)) ?? [];
+}
+
+/** The size of a file in bytes; 0 if it does not exist. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Creates a directory of mode 0700 and its missing parents; returns those created, outermost first. */

@@ -3,13 +3,15 @@ import { linkSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, tryOr } from '#system/errors.ts';
 import { removeFile } from '#system/files.ts';
-import type { FingerprintStore, StoredHashes, StoredSuccess } from '../../store.ts';
+import type { Cleared, FingerprintStore, StoredHashes, StoredSuccess } from '../../store.ts';
 import {
   ifThere,
   makePrivateDirectory,
+  namesIn,
   readIfThere,
   replacePrivate,
   sealedLine,
+  sizeOf,
   storing,
   unseal,
   writePrivate,
@@ -82,6 +84,20 @@ export function createFingerprints(root: string, file: string): FingerprintStore
       return true;
     },
   };
+}
+
+/**
+ * Removes the fingerprints of the steps of a workflow file (null: of all), but not the key. `dryRun`: only counts them. Throws a
+ * `WfError` `storage`.
+ */
+export function clearFingerprints(root: string, file: string | null, dryRun: boolean): Cleared {
+  return storing('clear', root, () => {
+    const all = namesIn(root).filter((name) => !name.startsWith('key') && (file === null || name === nameOf(file)));
+    const files = all.flatMap((name) => namesIn(join(root, name)).map((inner) => join(root, name, inner)));
+    const bytes = files.reduce((sum, path) => sum + sizeOf(path), 0);
+    if (!dryRun) for (const path of files) removeFile(path);
+    return { count: files.filter((path) => path.endsWith('.json')).length, bytes };
+  });
 }
 
 function nameOf(text: string): string {

@@ -64,7 +64,7 @@ export function createRunJournal(run: OpenRun): RunJournal {
     queueFlush: commit.queue,
     logs: createRunLogs(logsPath(directory, run.logs), run.workflow),
     artifacts: createArtifacts(artifactsPath(directory), makeScratch, dirname(directory)),
-    ...fingerprintsOf(run.workflow.file, dirname(directory)),
+    ...checksOf(run, dirname(directory)),
     scratch: makeScratch,
     listen: (listener) => {
       const look = () => {
@@ -93,14 +93,22 @@ export function createRunJournal(run: OpenRun): RunJournal {
   };
 }
 
-/** The fingerprints are loaded with the first step that needs them. */
-function fingerprintsOf(file: string | null, runsDir: string): Pick<RunJournal, 'fingerprints'> {
+/** The fingerprints and the cache are loaded with the first step that needs them. */
+function checksOf(
+  { workflow: { file }, cacheBytes }: OpenRun,
+  runsDir: string,
+): Pick<RunJournal, 'fingerprints' | 'results'> {
   if (file === null) return {};
-  const open = async () => {
-    const { createFingerprints, fingerprintsPath } = await import('../fingerprints/fingerprint-files.ts');
-    return createFingerprints(fingerprintsPath(runsDir), file);
+  return {
+    fingerprints: async () => {
+      const { createFingerprints, fingerprintsPath } = await import('../fingerprints/fingerprint-files.ts');
+      return createFingerprints(fingerprintsPath(runsDir), file);
+    },
+    results: async () => {
+      const { createResultCache, cachePath } = await import('../fingerprints/result-cache.ts');
+      return createResultCache(cachePath(runsDir), file, cacheBytes());
+    },
   };
-  return { fingerprints: open };
 }
 
 /** A socket that cannot be removed is removed by the next listener. */
