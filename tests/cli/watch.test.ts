@@ -85,6 +85,18 @@ it('--watch-path runs again for matching files only', async () => {
   );
 });
 
+it('watches the sources of steps, but neither what they leave out nor what they generate', async () => {
+  const yaml = `steps:\n  - {name: a, script: "cat *.in > all.in", sources: ["*.in", "!x.in"], generates: all.in}\n`;
+  await watching({ 'w.yaml': yaml, 'a.in': '' }, [], async ({ running, write, runs }) => {
+    await running.until('wf: waiting for a change of 2 files');
+    write('x.in', 'new');
+    write('b.in', 'new');
+    await running.until('wf: changed: b.in\n');
+    await running.until('waiting for a change of 3 files');
+    expect(runs()).toBe(2);
+  });
+});
+
 it('a change during a run starts the next run after it', async () => {
   const gate = 'steps:\n  - name: a\n    script: |\n      echo first\n      until test -e go; do sleep 0.05; done\n';
   await watching({ 'w.yaml': gate }, [], async ({ running, write, runs }) => {

@@ -2,10 +2,12 @@ import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '#config/config.ts';
 import type { Param } from '#core/run/run.ts';
+import type { Workflow } from '#core/workflow.ts';
 import type { Source } from '#language/diagnostic.ts';
 import { counted, escapeControls } from '#render/text.ts';
 import { InvalidWorkflow } from '#service/workflows.ts';
 import { tryOr, WfError } from '#system/errors.ts';
+import { pathFrom } from '#system/files.ts';
 import { besidePattern, type WatchPattern, watchPattern } from '#system/glob.ts';
 import { pause } from '#system/time-limit.ts';
 import { printError, stopSignals } from '../exit-codes.ts';
@@ -18,7 +20,7 @@ import { listenForSignals } from './presenter.ts';
 
 const MOST_NAMED = 5;
 
-/** Runs a workflow whenever its files or those of `--watch-path` change, until a signal; resolves to its exit code. */
+/** Runs a workflow whenever its files, the sources of its steps or the files of `--watch-path` change, until a signal; resolves to its exit code. */
 export async function watchCommand(options: RunOptions, console: Console): Promise<number> {
   refuseCombinations(options);
   const interrupt = listenForSignals();
@@ -44,7 +46,7 @@ class Watch {
   readonly #console: Console;
   readonly #ownWrites = new OwnWrites();
   #config: Config;
-  #read: ReadFiles = { sources: [], valid: false };
+  #read: ReadFiles = { sources: [], patterns: [], valid: false };
   #hasRun = false;
   /** Prompts only once. */
   #params: readonly Param[] | null = null;
@@ -77,7 +79,8 @@ class Watch {
       if (run === null) return 'unwanted';
       this.#params = run.request.params;
       this.#config = run.config;
-      this.#read = { sources: run.request.sources, valid: true };
+      const { sources, workflow } = run.request;
+      this.#read = { sources, patterns: sourcePatterns(workflow, run.config), valid: true };
       return run;
     } catch (error) {
       await this.#printMendable(error);
@@ -98,7 +101,7 @@ class Watch {
 
   /** An invalid command line ends the watch; an invalid or missing file waits for the next change. */
   async #printMendable(error: unknown): Promise<void> {
-    if (error instanceof InvalidWorkflow) this.#read = { sources: [...error.sources], valid: false };
+    if (error instanceof InvalidWorkflow) this.#read = { ...this.#read, sources: [...error.sources], valid: false };
     else if (!(error instanceof WfError) || !this.#hasRun) throw error;
     await printError(error, this.#console);
   }
@@ -138,18 +141,43 @@ class Watch {
   }
 }
 
-/** The files that a workflow was read from, as far as they could be read. */
-type ReadFiles = { readonly sources: readonly Source[]; readonly valid: boolean };
+/** The files that a workflow was read from, as far as they could be read, and those of `sources` of its steps. */
+type ReadFiles = {
+  readonly sources: readonly Source[];
+  readonly patterns: readonly WatchPattern[];
+  readonly valid: boolean;
+};
+
+/** The files that the steps read, without those that they generate. Only a run knows what a pattern with a variable matches. */
+function sourcePatterns({ steps, dir }: Workflow, { processEnv }: Config): readonly WatchPattern[] {
+  return steps.flatMap(({ upToDate, dir: own }) => {
+    if (upToDate === undefined || !isLiteral(own ?? '')) return [];
+    const cwd = pathFrom(dir, own ?? '', processEnv['HOME']);
+    const parse = (pattern: string) => watchPattern(pattern, cwd);
+    const { sources, generates, cache } = upToDate;
+    const wanted = sources.filter((pattern) => isLiteral(pattern) && !pattern.startsWith('!')).map(parse);
+    const left = sources.flatMap((pattern) => (pattern.startsWith('!') ? [pattern.slice(1)] : []));
+    const unwanted = [...left, ...generates, ...(cache?.paths ?? [])].filter(isLiteral).map(parse);
+    return wanted.map((pattern) => ({
+      ...pattern,
+      matches: (path: string) => pattern.matches(path) && !unwanted.some((other) => other.matches(path)),
+    }));
+  });
+}
+
+function isLiteral(text: string): boolean {
+  return !/[$`]/.test(text);
+}
 
 function watchTargets(
-  { sources, valid }: ReadFiles,
+  { sources, patterns, valid }: ReadFiles,
   { paths, config }: { readonly paths: readonly string[]; readonly config: Config },
 ): WatchTargets {
   const files = sources.map(({ path }) => path).filter((path) => path !== '-');
   const named = paths.map((path) => watchPattern(path, config.cwd));
   // An invalid file may import files that do not exist yet.
   const missing = valid ? [] : files.map((file) => besidePattern(file, ['.yaml', '.yml']));
-  return { files, patterns: [...named, ...missing], ignored: writtenByRuns(config) };
+  return { files, patterns: [...named, ...patterns, ...missing], ignored: writtenByRuns(config) };
 }
 
 /** The files that every run writes, which must not start another one: its history, logs and reports. */
