@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { versionOf } from './machine.mjs';
 
@@ -28,6 +29,25 @@ export function againstMake(folder, { jobs, steps, target, settings = { maxActiv
   return {
     ours: wf('run', workflowFile(folder, settings, steps)),
     peers: [make, ...(versionOf('ninja') === null ? [] : [ninja])],
+  };
+}
+
+/** A step whose sources have not changed, and git with the same files. */
+export function upToDate(folder, count) {
+  const tree = join(folder, 'tree');
+  for (let at = 0; at < count; at += 1) {
+    const directory = join(tree, `src/d${Math.floor(at / 100)}`);
+    if (at % 100 === 0) mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `f${at}.txt`), `${at}\n`);
+  }
+  const file = join(tree, 'workflow.yaml');
+  writeFileSync(file, 'steps:\n  - {name: build, command: "true", sources: src}\n');
+  const git = (...args) => ['git', '-C', tree, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args];
+  for (const [program, ...args] of [git('init', '-q'), git('add', '.'), git('commit', '-qm', 'a')])
+    execFileSync(program, args);
+  return {
+    ours: wf('run', '--reporter', 'quiet', file),
+    peers: [{ peer: 'git status', target: 1.2, command: git('status', '--porcelain') }],
   };
 }
 

@@ -5,7 +5,7 @@ import { forwardedTo } from './forwarding.mjs';
 import { listingOf, runningRunOf } from './listing.mjs';
 import { daemonAtRest, runAtRest } from './memory.mjs';
 import { makeHistory } from './past-runs.mjs';
-import { againstMake, bareNode, independent, layers, outputChain, wf, workflowFile } from './programs.mjs';
+import { againstMake, bareNode, independent, layers, outputChain, upToDate, wf, workflowFile } from './programs.mjs';
 
 /**
  * The workloads, by group: `programs` builds `ours` and its `peers` in a folder of the workload (`close`: what to shut
@@ -105,6 +105,14 @@ workloads.push(
       };
     },
   })),
+  {
+    group: 'sources',
+    name: 'sources',
+    what: 'a step with 20,000 sources that is up to date',
+    runs: 11,
+    keepsHome: true,
+    programs: (folder) => upToDate(folder, 20_000),
+  },
   ...pastRuns('history', 10_000),
   ...pastRuns('history-50k', 50_000),
   {
