@@ -4,12 +4,14 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '#config/config.ts';
 import { readLogStoreToken } from '#config/part-settings.ts';
+import { given } from '#core/data/collections.ts';
 import type { Labels } from '#core/selectors.ts';
 import type { Check } from '#doctor/machine.ts';
 import type { FitCheck, WorkerReport } from '#engine/temporal/client/inspect-engine.ts';
 import type { TemporalHost } from '#engine/temporal/client/temporal-host.ts';
 import type { EngineWorker, LogTarget, RunEnders } from '#engine/temporal/worker/worker.ts';
 import { endProcesses, findRunProcesses, mayBeAlive, processMoment, thisProcess } from '#processes/processes.ts';
+import { createSharedArtifacts } from '#store/files/file-store.ts';
 import { createRunLogs } from '#store/files/logs/run-logs.ts';
 import { outsideLogs } from '#store/files/run-directory.ts';
 import { createMemoryStore } from '#store/memory.ts';
@@ -18,8 +20,8 @@ import { writePiece } from '#system/file-pieces.ts';
 import { type AppOptions, hostOptions, runNotifier } from './app.ts';
 import { createPast, hasFailedBefore } from './history-app.ts';
 import { packageRoot } from './package-root.ts';
-import { engineSettings, logStoreDirectory, lostAfterMs } from './remote-app.ts';
-import { queueSizes } from './run-store.ts';
+import { engineSettings, lostAfterMs } from './remote-app.ts';
+import { logStoreDirectory, queueSizes } from './run-store.ts';
 import { knownWorkflowTools } from './subworkflows.ts';
 
 export type { FitCheck, TemporalHost, WorkerReport };
@@ -66,7 +68,10 @@ export async function readWorkers(config: Config): Promise<readonly WorkerReport
 export async function openFitCheck(config: Config): Promise<FitCheck> {
   const { createFitCheck } = await import('#engine/temporal/client/inspect-engine.ts');
   const settings = engineSettings(config, config.settings.read('engine').value);
-  return createFitCheck(settings, knownWorkflowTools(config, () => createPast(config).history, null).load);
+  return createFitCheck(
+    settings,
+    knownWorkflowTools(config, () => createPast(config).history, null),
+  );
 }
 
 /** Checks the engine of the settings for `wf doctor`; changes nothing. */
@@ -131,6 +136,7 @@ export async function startWorker(
       ...hostOptions(config, { keepHistory: false, notify: runNotifier(config, true) }),
       background: processes,
       openLogs: createRunLogs,
+      ...given({ openArtifacts: artifactsIn(logStoreDirectory(config)) }),
       openStore: () => createMemoryStore({ tempDir: tmpdir }),
     },
     shared,
@@ -161,6 +167,12 @@ async function openLogTarget(
     report('logs and their token cross the network unencrypted: there is no TLS');
   const { httpLogTarget } = await import('#engine/temporal/worker/worker.ts');
   return httpLogTarget({ url, token, worker });
+}
+
+/** Opens the artifacts of runs in a log store; undefined without one. */
+function artifactsIn(directory: string | null) {
+  if (directory === null) return undefined;
+  return (workflow: string, runId: string) => createSharedArtifacts(outsideLogs(directory, workflow, runId));
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;

@@ -6,7 +6,7 @@ import { checkRunId } from '#store/files/run-directory.ts';
 import { systemClock } from '#system/clock.ts';
 import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
-import { fileStore, queueSizes } from './run-store.ts';
+import { fileStore, logStoreDirectory, queueSizes } from './run-store.ts';
 import { type FailedBefore, knownWorkflowTools } from './subworkflows.ts';
 
 /** How long runs are copied, who receives the errors of it, and what precedes a start; see `TemporalEngineTools`. */
@@ -45,14 +45,6 @@ export async function openRemoteEngine(
 export function lostAfterMs({ settings }: Config): number {
   return settings.read('lostAfter').value * 1000;
 }
-
-/** The directory in which workers store logs; null: none. */
-export function logStoreDirectory({ settings }: Config): string | null {
-  const { value } = settings.read('engineLogs');
-  return value?.startsWith(DIRECTORY) ? value.slice(DIRECTORY.length) : null;
-}
-
-const DIRECTORY = 'file:';
 
 /** How to reach the engine at an address. Throws a `WfError` `usage` for the local one. */
 export function engineSettings({ settings, processEnv }: Config, url: string): EngineSettings {

@@ -65,3 +65,11 @@ export function queueSizes(config: Config): (name: string) => number {
   const sizeOf = lockSizes(config);
   return (name) => sizeOf('queue', name);
 }
+
+/** The directory in which workers store logs; null: none. */
+export function logStoreDirectory({ settings }: Config): string | null {
+  const { value } = settings.read('engineLogs');
+  return value?.startsWith(DIRECTORY) ? value.slice(DIRECTORY.length) : null;
+}
+
+const DIRECTORY = 'file:';

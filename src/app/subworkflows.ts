@@ -8,6 +8,7 @@ import { acceptParams, childParams, retryChildren, withDotenv } from '#service/s
 import { getWorkflow, InvalidWorkflow } from '#service/workflows.ts';
 import { WfError } from '#system/errors.ts';
 import { expandHome } from '#system/files.ts';
+import { logStoreDirectory } from './run-store.ts';
 
 /** Finds the workflow of a step when the step starts, with its parameters. */
 export function subworkflowFinder(config: Config): FindSubworkflow {
@@ -35,6 +36,7 @@ export function knownWorkflowTools(
   failedBefore: FailedBefore | null,
 ): TemporalEngineTools['known'] {
   return {
+    keepsFiles: logStoreDirectory(config) !== null,
     load: (asked) => withDotenv<ChildWorkflow>(readSubworkflow(config, asked), config.processEnv),
     failedBefore: async (runId, { file, name }) =>
       failedBefore !== null && (await failedBefore({ runId, file, workflow: name }, config)),

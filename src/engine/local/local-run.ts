@@ -1,15 +1,6 @@
 import { buildGraph } from '#core/graph.ts';
 import { failed } from '#core/run/outcome.ts';
-import type {
-  CancelReason,
-  FinishedStatus,
-  Outcome,
-  Outputs,
-  Restored,
-  RestoredStep,
-  RunEvent,
-  StoredEvent,
-} from '#core/run/run.ts';
+import type { CancelReason, FinishedStatus, Outcome, Outputs, RunEvent, StoredEvent } from '#core/run/run.ts';
 import { initialRun, isHeld, type RunState } from '#core/run/run-state.ts';
 import { startsNoMore } from '#core/run/settle.ts';
 import { labelsText, selectingSteps } from '#core/selectors.ts';
@@ -30,6 +21,7 @@ import {
 } from '../attempt/run-locks.ts';
 import { RunningAttempts } from '../attempt/running-attempts.ts';
 import { StepRunner } from '../attempt/step-runner.ts';
+import { takenOver } from '../attempt/take-over.ts';
 import { graceOf } from '../driver/child-run.ts';
 import { createdEvent } from '../driver/created-event.ts';
 import { Driver, type DriverHost, type PreparedRun } from '../driver/driver.ts';
@@ -219,27 +211,13 @@ export class LocalRun {
   #start(ready: PreparedRun): void {
     try {
       const isRefused = 'problem' in ready || ready.unmet !== null;
-      this.#driver.start(ready, isRefused ? [] : this.#takenOver());
+      const { artifacts } = this.#journal;
+      const warn = (step: string, message: string) => this.#warn(step, message);
+      this.#driver.start(ready, isRefused ? [] : takenOver(this.#request, artifacts, warn));
     } catch (error) {
       if (!(error instanceof WfError)) throw error;
       this.#driver.start({ problem: error.message });
     }
-  }
-
-  /** The results of the run being retried, with the artifacts that this run now has too. */
-  #takenOver(): readonly Restored[] {
-    const { restored, retryOf } = this.#request;
-    const take = (step: RestoredStep): RestoredStep => {
-      const { kept, ...rest } = step;
-      if (kept === undefined || retryOf === null) return rest;
-      const gone = new Set(this.#journal.artifacts?.takeOver(retryOf, step.step, kept) ?? kept);
-      const [first, ...others] = gone;
-      if (first !== undefined && others.length === 0)
-        this.#warn(step.step, `the artifact "${first.path}" of run ${retryOf} is gone`);
-      if (others.length > 0) this.#warn(step.step, `its ${gone.size} artifacts in run ${retryOf} are gone`);
-      return { ...rest, kept: kept.filter((file) => !gone.has(file)) };
-    };
-    return restored.map((one) => ('items' in one ? { ...one, instances: one.instances.map(take) } : take(one)));
   }
 
   /** Only runs of a daemon wait for their queue, but all count. Resolves to whether the run continues. */

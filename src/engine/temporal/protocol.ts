@@ -194,6 +194,22 @@ export function openingEvents({ request, engine, at }: EngineRun): readonly RunE
   return [createdEvent(request, at), { type: 'run.owned', at, owner: { engine, id: request.runId } }];
 }
 
+/** Whose artifacts a directory has: a step's, or those of another run. */
+export type ArtifactsOf = { readonly step: string } | { readonly runId: string };
+
+const ARTIFACTS = 'wf.artifacts:';
+
+/** Stands for a directory of artifacts, which has another path on each machine; without characters that JSON escapes. */
+export function artifactsMark(of: ArtifactsOf): string {
+  return ARTIFACTS + encodeURIComponent(JSON.stringify(of));
+}
+
+/** Reads `artifactsMark`; null for any other text. */
+export function readArtifactsMark(text: string): ArtifactsOf | null {
+  if (!text.startsWith(ARTIFACTS)) return null;
+  return JSON.parse(decodeURIComponent(text.slice(ARTIFACTS.length))) as ArtifactsOf;
+}
+
 /** A warning of a worker about a step, or about the run. */
 export type EngineWarning = { readonly step: string | null; readonly message: string };
 
@@ -210,6 +226,8 @@ type Findings = {
  */
 export type PrepareReport = Findings & {
   readonly prepared: PreparedRun;
+  /** The results of the run being retried, with the artifacts that are there; absent: as in the request. */
+  readonly restored?: RunRequest['restored'];
   readonly evaluated: {
     readonly params: readonly Param[];
     readonly variables: Readonly<Record<string, string>>;

@@ -28,6 +28,8 @@ import {
   timeOfRun,
 } from './run-directory.ts';
 
+export { createSharedArtifacts } from './artifacts/artifact-files.ts';
+
 export type FileStoreOptions = Processes & {
   /** The absolute directory that contains one directory per run; created if missing. */
   readonly runsDir: string;

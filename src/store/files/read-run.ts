@@ -54,7 +54,7 @@ export function readRun(
       ...(sources === null ? [`"${sourcesPath(directory)}" is damaged: places in the file cannot be shown.`] : []),
     ],
     logs: createRunLogs(logsPath(directory, snapshot.logs), snapshot.workflow),
-    artifacts: readArtifacts(directory),
+    artifacts: readArtifacts(directory, snapshot.logs),
   };
   if (bytes !== null && run.damage.length === 0) marks?.set(run, markOf(bytes, { seq: events.length, length }));
   return run;

@@ -186,7 +186,7 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
     const pretty = await call(['validate', ...names]);
     expect(pretty.stdout).toContain('plain.yaml: valid\n');
     expect(pretty.stdout).toContain('  workers with gpu=true,region=eu for "render", "again": labeled\n');
-    expect(pretty.stderr).toContain('help: use a step that uploads its files');
+    expect(pretty.stderr).toContain('help: set engineLogs, here and for all workers, to a directory');
   });
 
   it('warn of an engine that cannot be reached', { timeout: 60_000 }, async () => {

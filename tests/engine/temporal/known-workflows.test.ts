@@ -32,6 +32,7 @@ function known(text: string, params: RunRequest['params'] = []): Promise<RunRequ
     ancestors: [],
   };
   return withKnownWorkflows(request, {
+    keepsFiles: false,
     load: async ({ run }) => {
       if (texts[run] === undefined) throw new WfError('not-found', `there is no workflow "${run}"`);
       return file(run);

@@ -34,6 +34,28 @@ steps:
       echo attempt "$WF_ATTEMPT"
     retryPolicy: {limit: 2, intervalSec: 0.1}
 `;
+const keeping = `
+steps:
+  - name: build
+    script: 'mkdir out; echo built > out/part.txt; echo own > "$WF_ARTIFACTS_DIR/own.txt"'
+    artifacts: {path: out/*.txt, required: true}
+    workerSelector: {at: a}
+  - name: places
+    script: 'cat parts/out/part.txt parts/own.txt; test ! -e out'
+    artifacts: {from: build, to: parts}
+    depends: build
+    workerSelector: {at: b}
+  - {name: reads, command: 'cat \${build.artifacts}/out/part.txt', depends: build, workerSelector: {at: b}}
+  - {name: child, run: child}
+  - name: of-child
+    script: 'cat theirs/made/child.txt; test -e "$GATE"'
+    artifacts: {from: child, to: theirs}
+    depends: [child, places, reads]
+    workerSelector: {at: b}
+---
+name: child
+steps: [{name: made, script: 'echo child > child.txt', artifacts: child.txt, workerSelector: {at: a}}]
+`;
 const separate = `
 logOutput: separate
 steps:
@@ -111,6 +133,49 @@ describeWith('temporal', hasTemporal, 'the log store of the workers of an engine
     // The worker keeps no file of a run whose logs are stored.
     await expect.poll(() => existsSync(join(own, id)), { timeout: 10_000 }).toBe(false);
     expect(await call('doctor', '--engine', server.url)).toMatchObject({ stdout: expect.stringContaining(store) });
+  });
+
+  it('keeps artifacts, for steps on other machines, retries and readers', { timeout: 90_000 }, async () => {
+    const shared = mkdtempSync(join(directory, 'shared-'));
+    const env = { WF_ENGINE_LOGS: `file:${shared}` };
+    for (const at of ['a', 'b']) await server.worker(`keeps-${at}`, { env, args: ['--labels', `at=${at}`] });
+    const { call, open } = place(keeping, env);
+    const failed = await call('run', 'work.yaml', '--engine', server.url, '--reporter', 'plain');
+    const printed = (text: string) =>
+      [...text.matchAll(/\[(places|reads|of-child)\] +\| (.*)/g)].map(([, step, line]) => `${step}: ${line}`);
+    expect({ code: failed.code, printed: printed(failed.stdout).sort() }).toEqual({
+      code: 1,
+      printed: ['of-child: child', 'places: built', 'places: own', 'reads: built'],
+    });
+    const first = JSON.parse((await call('status', '--json', '@latest')).stdout).runId;
+    open();
+    const retried = await call('retry', first, '--reporter', 'plain');
+    expect({ code: retried.code, printed: printed(retried.stdout) }).toEqual({ code: 0, printed: ['of-child: child'] });
+    const { runId } = JSON.parse((await call('status', '--json', '@latest')).stdout);
+    expect(runId).not.toBe(first);
+    expect((await call('artifacts', runId, '--json')).stdout).toContain('out/part.txt');
+    const written = await call('artifacts', 'get', runId, '--to', 'got');
+    expect({ code: written.code, found: readdirSync(join(shared, 'work', runId, 'artifacts')) }).toEqual({
+      code: 0,
+      found: ['build'],
+    });
+    const removed = await call('gc', '--keep', '1');
+    const left = [first, runId].map((id) => existsSync(join(shared, 'work', id)));
+    expect({ code: removed.code, left }).toEqual({ code: 0, left: [false, true] });
+  });
+
+  it('is needed for artifacts, by the caller and by the worker', async () => {
+    const shared = mkdtempSync(join(directory, 'shared-'));
+    const text = 'steps: [{name: build, script: "echo 1 > a.txt", artifacts: a.txt, workerSelector: {at: bare}}]\n';
+    await server.worker('bare', { args: ['--labels', 'at=bare'] });
+    const bare = await place(text).call('run', 'work.yaml', '--engine', server.url);
+    expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('"artifacts" of step "build"')]);
+    const { call } = place(text, { WF_ENGINE_LOGS: `file:${shared}` });
+    const found = await call('run', 'work.yaml', '--engine', server.url, '--reporter', 'plain');
+    expect([found.code, found.stdout]).toEqual([
+      1,
+      expect.stringContaining('this worker has no directory for artifacts'),
+    ]);
   });
 
   it('keeps the streams apart that have logs of their own, and empty logs', async () => {

@@ -4,14 +4,15 @@ import { expandText, lookupIn, namesIn } from '#core/words/interpolate.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { failedAs, tryOr } from '#system/errors.ts';
 import type { ChildWorkflow, RunRequest } from '../../engine.ts';
-import type { LoadSubworkflow } from '../../local/engine-options.ts';
 import { type EngineSettings, using } from '../connection.ts';
 import { refuseForeign, type ServingWorker, servesLabels, servingWorkers } from '../workers.ts';
-import { reachableWorkflows } from './known-workflows.ts';
+import { type KnownWorkflowTools, reachableWorkflows } from './known-workflows.ts';
 import { unsupportedIn, unsupportedName } from './unsupported.ts';
 
 /** A workflow to be checked, with the parameters of its run. `variables`: more of its variables that are known. */
 type FitRequest = ChildWorkflow & Pick<RunRequest, 'params'> & { readonly variables?: Variables };
+
+type FitTools = Pick<KnownWorkflowTools, 'load' | 'keepsFiles'>;
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -25,12 +26,12 @@ type Connected = { readonly workers: readonly ServingWorker[] | null; readonly p
  * Returns what checks workflows against an engine, which is asked for its workers once. An engine that cannot be reached is a
  * `problem` of the result. Rejects with a `WfError` `usage` for settings that cannot be used.
  */
-export function createFitCheck(settings: EngineSettings, load: LoadSubworkflow): FitCheck {
+export function createFitCheck(settings: EngineSettings, tools: FitTools): FitCheck {
   let connected: Promise<Connected> | null = null;
   return async (request) => {
     connected ??= askWorkers(settings);
     const { workers, problem } = await connected;
-    const { reached, refusals } = await reach(request, load);
+    const { reached, refusals } = await reach(request, tools);
     const known = request.variables ?? {};
     return {
       url: settings.url,
@@ -68,9 +69,9 @@ type Reached = Awaited<ReturnType<typeof reachableWorkflows>>;
 /** The workflows that the run executes, and why the engine refuses it. */
 async function reach(
   request: FitRequest,
-  load: LoadSubworkflow,
+  tools: FitTools,
 ): Promise<{ readonly reached: Reached; readonly refusals: readonly EngineRefusal[] }> {
-  const refusals = unsupportedIn(request.workflow).map(
+  const refusals = unsupportedIn(request.workflow, tools).map(
     ({ help, ...found }): EngineRefusal => ({
       step: found.step,
       message: `the engine does not support ${unsupportedName(found)}`,
@@ -78,7 +79,7 @@ async function reach(
     }),
   );
   try {
-    return { reached: await reachableWorkflows(request, load), refusals };
+    return { reached: await reachableWorkflows(request, tools), refusals };
   } catch (error) {
     if (!failedAs(error, 'usage')) throw error;
     const { message, help } = error;

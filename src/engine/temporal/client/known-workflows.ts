@@ -6,10 +6,10 @@ import { WfError } from '#system/errors.ts';
 import { fileOf } from '../../driver/child-run.ts';
 import type { ChildRetries, ChildWorkflow, KnownWorkflows, RunRequest } from '../../engine.ts';
 import type { LoadSubworkflow } from '../../local/engine-options.ts';
-import { refuseUnsupported } from './unsupported.ts';
+import { refuseUnsupported, type Support } from './unsupported.ts';
 
 /** How the files of workflows and earlier runs are read. */
-export type KnownWorkflowTools = {
+export type KnownWorkflowTools = Pick<Support, 'keepsFiles'> & {
   readonly load: LoadSubworkflow;
   /** Plans the retries of the child runs of a run, whose workflows are found by their files. */
   readonly retriesOf: (
@@ -27,13 +27,13 @@ export type KnownWorkflowTools = {
  */
 export async function withKnownWorkflows(request: RunRequest, tools: KnownWorkflowTools): Promise<RunRequest> {
   const { runId, workflow } = request;
-  refuseUnsupported(workflow);
+  refuseUnsupported(workflow, tools);
   const failedBefore = async (one: Workflow) =>
     one.notify?.some(({ on }) => on.includes('recovery')) === true && (await tools.failedBefore(runId, one))
       ? ({ failedBefore: true } as const)
       : {};
   if (!runsOthers(workflow)) return { ...request, ...(await failedBefore(workflow)) };
-  const reading = new Reading(tools.load, failedBefore);
+  const reading = new Reading(tools, failedBefore);
   await reading.read(request, request.params);
   const { retryOf } = request;
   const workflowOf = (file: string | null) => reading.workflowOf(file);
@@ -48,9 +48,9 @@ export async function withKnownWorkflows(request: RunRequest, tools: KnownWorkfl
  */
 export async function reachableWorkflows(
   asked: ChildWorkflow & Pick<RunRequest, 'params'>,
-  load: LoadSubworkflow,
+  tools: Pick<KnownWorkflowTools, 'load' | 'keepsFiles'>,
 ): Promise<readonly { readonly workflow: Workflow; readonly known: Readonly<Record<string, string>> }[]> {
-  const reading = new Reading(load, async () => ({}));
+  const reading = new Reading(tools, async () => ({}));
   await reading.read(asked, asked.params);
   return reading.all.map((workflow, index) => ({
     workflow,
@@ -66,14 +66,14 @@ type FailedBefore = (workflow: Workflow) => Promise<Pick<ChildWorkflow, 'failedB
 
 /** The workflows that were read, each once. */
 class Reading {
-  readonly #load: LoadSubworkflow;
+  readonly #tools: Pick<KnownWorkflowTools, 'load' | 'keepsFiles'>;
   readonly #failedBefore: FailedBefore;
   readonly #names: Record<string, Record<string, string | { readonly problem: string }>> = {};
   readonly #files: Record<string, ChildWorkflow> = {};
   readonly #all = new Map<string, Workflow>();
 
-  constructor(load: LoadSubworkflow, failedBefore: FailedBefore) {
-    this.#load = load;
+  constructor(tools: Pick<KnownWorkflowTools, 'load' | 'keepsFiles'>, failedBefore: FailedBefore) {
+    this.#tools = tools;
     this.#failedBefore = failedBefore;
   }
 
@@ -102,8 +102,8 @@ class Reading {
   async #child(run: string, parent: ChildWorkflow): Promise<void> {
     const names = this.#names[fileOf(parent.workflow)] ?? {};
     try {
-      const loaded = await this.#load({ run, parent: parent.workflow, sources: parent.sources });
-      refuseUnsupported(loaded.workflow, true);
+      const loaded = await this.#tools.load({ run, parent: parent.workflow, sources: parent.sources });
+      refuseUnsupported(loaded.workflow, { ...this.#tools, isChild: true });
       const child = { ...loaded, ...(await this.#failedBefore(loaded.workflow)) };
       const isDocument = Object.hasOwn(parent.workflow.documents ?? {}, run);
       // The documents of a file travel with its first one.

@@ -64,7 +64,7 @@ export async function openTemporalHost(options: TemporalHostOptions): Promise<Te
   return {
     complete: (request) => withKnownWorkflows(request, options.known),
     start: (request, watcher) => {
-      refuseUnsupported(request.workflow);
+      refuseUnsupported(request.workflow, options.known);
       const own = { engine: options.settings.url, at: options.clock.now(), keyId: access.keyId };
       return new EngineRunInHand(tools, engineRun(request, { ...tools, ...own }), { watcher, isNew: true }).active;
     },

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { failed } from '#core/run/outcome.ts';
-import type { Outcome, Outputs } from '#core/run/run.ts';
+import type { KeptFile, Outcome, Outputs } from '#core/run/run.ts';
 import type { Step } from '#core/workflow.ts';
 import type { LogStore, LogStream } from '#store/logs.ts';
 import { WfError } from '#system/errors.ts';
@@ -123,4 +123,14 @@ export function withoutLarge(outcome: Outcome, others: Outputs): Outcome {
 /** Whether a signal ended it, which may be that of the guard. */
 export function wasKilled({ outcome }: Pick<AttemptReport, 'outcome'>): boolean {
   return 'signal' in outcome && outcome.signal === 'SIGKILL';
+}
+
+/** What an entry of the list of kept files has besides its path, in bytes. */
+const KEPT_BYTES = 120;
+
+/** Why an attempt cannot keep these files: their list is part of its report. Null if it can. */
+export function keptProblem(kept: readonly KeptFile[]): string | null {
+  const bytes = kept.reduce((sum, { path }) => sum + KEPT_BYTES + Buffer.byteLength(path), 0);
+  if (bytes <= OUTPUT_BYTES.run) return null;
+  return `it keeps ${kept.length} files: on an engine, their names and hashes can have ${OUTPUT_BYTES.run} bytes`;
 }

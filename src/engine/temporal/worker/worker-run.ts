@@ -1,22 +1,25 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { given } from '#core/data/collections.ts';
+import { failed } from '#core/run/outcome.ts';
 import type { RunInput } from '#core/run/run.ts';
 import { Secrets } from '#core/secrets/secrets.ts';
 import type { Workflow } from '#core/workflow.ts';
 import { baseEnvironment } from '#environment/environment.ts';
 import { RunSecrets } from '#environment/run-secrets.ts';
 import type { Attempt, SubworkflowRequest, SubworkflowResult } from '#executors/executor.ts';
-import type { EndSignal } from '#processes/end-signal.ts';
+import type { AttemptSignals, EndSignal } from '#processes/end-signal.ts';
 import type { LogStore } from '#store/logs.ts';
-import { messageOf } from '#system/errors.ts';
+import type { ArtifactStore } from '#store/store.ts';
+import { messageOf, WfError } from '#system/errors.ts';
 import type { AttemptHost } from '../../attempt/attempt-context.ts';
 import { Background } from '../../attempt/background.ts';
 import { MadeAttempts } from '../../attempt/made-attempts.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
 import { StepRunner } from '../../attempt/step-runner.ts';
+import { takenOver } from '../../attempt/take-over.ts';
 import { childLine, graceOf, knownWorkflow } from '../../driver/child-run.ts';
-import { attemptEnd, notStarted } from '../../driver/step-task.ts';
+import { type AttemptReport, attemptEnd, notStarted, type StepTask } from '../../driver/step-task.ts';
 import type { BackgroundProcesses, RunRequest } from '../../engine.ts';
 import {
   type AttemptEndReport,
@@ -31,10 +34,11 @@ import {
   lostOutcome,
   type PrepareReport,
 } from '../protocol.ts';
-import { AttemptLogs, wasKilled, withoutLarge } from './attempt-report.ts';
+import { AttemptLogs, keptProblem, wasKilled, withoutLarge } from './attempt-report.ts';
 import { type ChildSearch, findChild, taskAfterChild } from './child-search.ts';
 import { type GuardReports, noteDaemons, noteSpared } from './guard.ts';
 import type { LogShipper } from './log-shipper.ts';
+import { withArtifacts } from './placed-task.ts';
 import { namesOfRun } from './run-names.ts';
 
 /** What a worker makes attempts with. */
@@ -42,6 +46,8 @@ export type WorkerHost = Omit<AttemptHost, 'runWorkflow'> &
   ChildSearch & {
     readonly background: BackgroundProcesses;
     readonly openLogs: (directory: string, workflow: Workflow) => LogStore;
+    /** Opens the artifacts of a run in the store of all machines. Absent: this worker has none, or one that keeps logs only. */
+    readonly openArtifacts?: (workflow: string, runId: string) => ArtifactStore;
   };
 
 /** How an attempt is reached while it runs. */
@@ -88,6 +94,7 @@ export class WorkerRun {
   readonly #known = new LearnedSecrets();
   readonly #secrets: RunSecrets;
   readonly #logs: LogStore;
+  readonly #artifacts: ArtifactStore | undefined;
   readonly #attemptLogs: AttemptLogs;
   readonly #background: Background;
   readonly #running: RunningAttempts;
@@ -136,6 +143,7 @@ export class WorkerRun {
     for (const secret of secrets) this.#known.add(secret);
     this.#secrets = new RunSecrets(mine, processEnv, this.#known);
     this.#logs = host.openLogs(logs, mine.workflow);
+    this.#artifacts = host.openArtifacts?.(request.workflow.name, runId);
     const { name: workflow } = request.workflow;
     const { worker, shipper } = own;
     const keep = (warning: EngineWarning) => void this.#warnings.push(warning);
@@ -147,7 +155,7 @@ export class WorkerRun {
     const warn = (step: string | null, message: string) => keep({ step, message });
     const runWorkflow: AttemptHost['runWorkflow'] = (asked, attempt) => this.#runWorkflow(asked, attempt);
     this.#runner = new StepRunner({ ...host, processEnv, runWorkflow }, mine, {
-      files: { path: null, logs: this.#logs, scratch: () => this.#scratch },
+      files: { path: null, logs: this.#logs, scratch: () => this.#scratch, ...given({ artifacts: this.#artifacts }) },
       secrets: this.#secrets,
       warn,
     });
@@ -177,7 +185,23 @@ export class WorkerRun {
     const scope = this.#runner.scope(() => undefined);
     const named = namesOfRun(this.#definition, scope, (text) => this.#secrets.shared.mask(text) !== text);
     if ('problem' in named) return { ...this.#findings(), prepared: named, evaluated: null };
-    return { ...this.#findings(), prepared, evaluated: { ...evaluated, ...named } };
+    const restored = this.#takenOver();
+    if ('problem' in restored) return { ...this.#findings(), prepared: restored, evaluated: null };
+    return { ...this.#findings(), prepared, ...restored, evaluated: { ...evaluated, ...named } };
+  }
+
+  /** The results of the run being retried, with its artifacts; empty if it has kept none. */
+  #takenOver(): Pick<PrepareReport, 'restored'> | { readonly problem: string } {
+    const { restored } = this.#request;
+    const hasKept = restored.some((one) => ('items' in one ? one.instances : [one]).some(({ kept }) => kept));
+    if (!hasKept) return {};
+    const warn = (step: string, message: string) => void this.#warnings.push({ step, message });
+    try {
+      return { restored: takenOver(this.#request, this.#artifacts, warn) };
+    } catch (error) {
+      if (!(error instanceof WfError)) throw error;
+      return { problem: error.message };
+    }
   }
 
   /**
@@ -235,9 +259,7 @@ export class WorkerRun {
     const waitsForChild = step.executor.type === 'workflow' && child === undefined;
     if (hasLogs && !waitsForChild) this.#attemptLogs.ship(step, number);
     const made =
-      mayBegin && !signals.signal.aborted
-        ? await this.#made.run(task, { signals, flush: null, slot: null })
-        : { outcome: notStarted, facts: {} };
+      mayBegin && !signals.signal.aborted ? await this.#run(task, signals) : { outcome: notStarted, facts: {} };
     progressTimer();
     const start = this.#starts.get(name);
     this.#starts.delete(name);
@@ -260,6 +282,17 @@ export class WorkerRun {
     if (hasLogs && waitsForChild) this.#attemptLogs.ship(step, number);
     if (hasLogs) this.#attemptLogs.endShipping(step, number, logs);
     return { ...this.#findings(), ...own, inputs, logs, ...given({ store: this.#attemptLogs.store }) };
+  }
+
+  /** Makes an attempt with the paths of this machine. */
+  async #run(task: StepTask, signals: AttemptSignals): Promise<AttemptReport> {
+    const placed = withArtifacts(task, this.#artifacts);
+    if ('problem' in placed) return { outcome: failed(placed.problem), facts: {} };
+    const made = await this.#made.run(placed, { signals, flush: null, slot: null });
+    const problem = keptProblem(made.kept ?? []);
+    if (problem === null) return made;
+    this.#artifacts?.replace(task.step.name, null);
+    return { ...made, outcome: failed(problem), kept: [] };
   }
 
   /** Steps wait for it: it is sent until it arrives, or the attempt has ended. */

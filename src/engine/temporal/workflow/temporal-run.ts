@@ -18,6 +18,7 @@ import type { NoticeStatus } from '../../engine.ts';
 import {
   type AnswerOrder,
   type AttemptProgress,
+  artifactsMark,
   type CarriedRun,
   type CleanUpOrder,
   type EngineEvents,
@@ -260,6 +261,7 @@ export class TemporalRun {
       ahead: () => 0,
       cleanUp: () => (this.#workers.size === 0 ? null : this.#cleanUp()),
       logsOf: () => ({ stdout: null, stderr: null }),
+      artifactsOf: artifactsMark,
       fail: (error) => this.#fail(error),
       orders: {
         attempt: (task) => this.#flights.make(task),
@@ -307,7 +309,7 @@ export class TemporalRun {
   async #prepare(): Promise<void> {
     const { lostAfterMs } = this.#run;
     try {
-      const { prepared, evaluated, secrets, warnings, worker } = await this.#preparation.run(() =>
+      const { prepared, restored, evaluated, secrets, warnings, worker } = await this.#preparation.run(() =>
         scheduleWork<PrepareReport>(NAMES.prepare, {
           id: NAMES.prepare,
           attempts: Number.POSITIVE_INFINITY,
@@ -320,7 +322,7 @@ export class TemporalRun {
       for (const warning of warnings) this.#warn(warning);
       const refused =
         evaluated?.locks === undefined ? null : await this.#locks.ofRun(evaluated.locks, this.#stopsPreparation);
-      if (refused !== 'stopped') this.#driver.start(refused ?? prepared);
+      if (refused !== 'stopped') this.#driver.start(refused ?? prepared, restored);
     } catch (error) {
       if (isCancellation(error)) this.#driver.start({ problem: 'stopped before it started' });
       else if (error instanceof ActivityFailure) this.#driver.start({ problem: reasonOf(error) });

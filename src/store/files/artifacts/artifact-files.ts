@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, linkSync, mkdtempSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdtempSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { splitInstanceName } from '#core/fan-out/instance-name.ts';
-import { errorCode, isMissing } from '#system/errors.ts';
+import { errorCode, isMissing, tryOr } from '#system/errors.ts';
 import { removeDirectory } from '#system/files.ts';
 import { OpenDirectory } from '#system/trees/open-directory.ts';
 import type { ArtifactStore, StoredArtifacts } from '../../store.ts';
@@ -15,6 +15,11 @@ import { makePrivateDirectory, storing } from '../disk/private-files.ts';
 /** The path of the kept files of a run. */
 export function artifactsPath(directory: string): string {
   return join(directory, 'artifacts');
+}
+
+/** The files that attempts on other machines collect, beside `artifactsPath` in the log store. */
+export function stagedPath(logs: string): string {
+  return join(logs, 'staged');
 }
 
 /** The longest name of a folder, in bytes. */
@@ -78,6 +83,30 @@ export function createArtifacts(root: string, scratch: () => string, runsDir: st
   };
 }
 
+/**
+ * The artifacts of a run of an engine, beside its logs in the log store. `logs`: the directory of these; the parts of its path
+ * are the store, a workflow and the run.
+ */
+export function createSharedArtifacts(logs: string): ArtifactStore {
+  const workflow = dirname(logs);
+  const store = dirname(workflow);
+  const staging = () => {
+    const path = stagedPath(logs);
+    storing('create', path, () => makePrivateDirectory(path));
+    return path;
+  };
+  const named = (runId: string) =>
+    tryOr([], () => readdirSync(store)).find((name) => existsSync(artifactsPath(join(store, name, runId))));
+  return {
+    ...createArtifacts(artifactsPath(logs), staging, workflow),
+    // A child run may be of another workflow.
+    ofRun: (runId) => {
+      const found = named(runId);
+      return found === undefined ? null : artifactsPath(join(store, found, runId));
+    },
+  };
+}
+
 /** Gives a file a second name; false if it is gone. A file system without such names gets a copy. */
 function isLinked(file: string, name: string): boolean {
   makePrivateDirectory(dirname(name));
@@ -91,10 +120,17 @@ function isLinked(file: string, name: string): boolean {
   return true;
 }
 
-/** The artifacts of a run for readers. */
-export function readArtifacts(directory: string): StoredArtifacts {
-  const root = artifactsPath(directory);
-  return { directory: root, open: opener(root), exist: () => existsSync(root) };
+/** The artifacts of a run for readers. `outside`: the directory of its logs outside, where workers keep files too; null: none. */
+export function readArtifacts(directory: string, outside: string | null): StoredArtifacts {
+  const own = artifactsPath(directory);
+  const find = () => (outside === null || existsSync(own) ? own : artifactsPath(outside));
+  return {
+    get directory() {
+      return find();
+    },
+    open: (step, path) => opener(find())(step, path),
+    exist: () => existsSync(find()),
+  };
 }
 
 function opener(root: string): StoredArtifacts['open'] {

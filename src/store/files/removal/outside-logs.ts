@@ -11,21 +11,50 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { errorCode, tryOr, unlessRefused } from '#system/errors.ts';
+import { removeDirectory } from '#system/files.ts';
+import { artifactsPath, stagedPath } from '../artifacts/artifact-files.ts';
 import { logFilePattern } from '../logs/run-logs.ts';
 import { outsideLogs, readSnapshot, type SnapshotFile } from '../run-directory.ts';
 
 /** Opens a directory itself, never the target of a link. */
 export const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** The disk usage of a run's logs outside its directory, in bytes; 0 if it has none. */
+/** The disk usage of a run's logs outside its directory, and of files that it has kept there, in bytes; 0 if it has none. */
 export function outsideLogsUsage(directory: string): number {
   const logs = outsideLogsOf(directory);
-  return logs === null ? 0 : withDirectory(logs.path, 0, (path) => total(path, logFiles(path, logs.snapshot)));
+  return logs === null ? 0 : withDirectory(logs.path, 0, (path) => usage(path, logFiles(path, logs.snapshot)));
+}
+
+function usage(path: string, files: readonly string[]): number {
+  return total(path, files) + keptIn(path).reduce((sum, kept) => sum + diskUsage(kept), 0);
+}
+
+/** The directories of artifacts that workers of an engine have kept. */
+function keptIn(path: string): readonly string[] {
+  return [artifactsPath(path), stagedPath(path)];
+}
+
+/** The disk usage of the artifacts of a run beside its logs outside, in bytes. */
+export function outsideArtifactsUsage(directory: string): number {
+  const logs = outsideLogsOf(directory);
+  return logs === null ? 0 : withDirectory(logs.path, 0, (path) => usage(path, []));
+}
+
+/** Removes these artifacts; returns the freed bytes. */
+export function removeOutsideArtifacts(directory: string): number {
+  const logs = outsideLogsOf(directory);
+  return logs === null ? 0 : withDirectory(logs.path, 0, removeKept);
+}
+
+function removeKept(path: string): number {
+  const bytes = usage(path, []);
+  for (const kept of keptIn(path)) tryOr(null, () => removeDirectory(kept));
+  return bytes;
 }
 
 /**
  * Removes the logs of a run, whose directory is already in the trash, outside its directory; returns the freed bytes.
- * Only files named after its steps, in the directory named after the run, are removed; that directory is removed if it
+ * Only files named after its steps, and artifacts, in the directory named after the run, are removed; that directory is removed if it
  * becomes empty. Nothing is removed if a directory was replaced by a link, or a new run has taken the id since.
  */
 export function removeOutsideLogs(directory: string, runsDir: string): number {
@@ -35,7 +64,7 @@ export function removeOutsideLogs(directory: string, runsDir: string): number {
     const files = logFiles(path, logs.snapshot);
     const taken = total(path, files);
     for (const name of files) removeFile(join(path, name));
-    return taken;
+    return taken + removeKept(path);
   });
   // Fails if it contains files of others, or is gone.
   tryOr(null, () => rmdirSync(logs.path));

@@ -21,7 +21,15 @@ import { artifactsPath } from '../artifacts/artifact-files.ts';
 import { type Ownership, type Processes, releaseOwner, takeOver, thisOwner } from '../control/owner.ts';
 import { makePrivateDirectory, openPrivate, storageError, storingLater } from '../disk/private-files.ts';
 import { isRunId } from '../run-directory.ts';
-import { asDirectory, diskSpace, diskUsage, outsideLogsUsage, removeOutsideLogs } from './outside-logs.ts';
+import {
+  asDirectory,
+  diskSpace,
+  diskUsage,
+  outsideArtifactsUsage,
+  outsideLogsUsage,
+  removeOutsideArtifacts,
+  removeOutsideLogs,
+} from './outside-logs.ts';
 
 /** The removal of runs from the directory that contains them. */
 export function createRunRemoval({ runsDir, ...processes }: Processes & { readonly runsDir: string }): RunRemoval {
@@ -38,20 +46,25 @@ export function createRunRemoval({ runsDir, ...processes }: Processes & { readon
       owner ??= thisOwner(processes);
       const ownership = own(join(runsDir, runId), owner, isAlive);
       if (ownership === null) return null;
-      let entry: string | null;
+      let entry: string | null = null;
+      let outside = 0;
       try {
-        entry = mayGo() ? moveToTrash(runsDir, runId, part) : null;
+        if (mayGo()) {
+          outside = part === 'artifacts' ? removeOutsideArtifacts(join(runsDir, runId)) : 0;
+          entry = moveToTrash(runsDir, runId, part);
+        }
       } finally {
         // An open file would keep the directory in the trash from being removed completely.
         releaseOwner(ownership);
       }
-      return entry === null ? null : removeFromTrash(runsDir, entry);
+      if (entry === null) return outside === 0 ? null : outside;
+      return outside + (await removeFromTrash(runsDir, entry));
     },
     sizeOf: (runId, part = 'run') => {
       const directory = join(runsDir, runId);
       if (!isRunId(runId)) return 0;
       return part === 'artifacts'
-        ? diskUsage(artifactsPath(directory))
+        ? diskUsage(artifactsPath(directory)) + outsideArtifactsUsage(directory)
         : diskUsage(directory) + outsideLogsUsage(directory);
     },
     finishRemovals: () => emptyTrash(runsDir),
