@@ -213,7 +213,7 @@ async function startEngine(folder) {
       mkdirSync(dir);
       const own = ['--name', name, '--dir', dir, '--slots', `${SLOTS}`, '--labels', 'gpu=true'];
       const env = { WF_HOME: join(dir, 'home') };
-      return started(['worker', '--engine', url, ...own], { cwd: dir, env, stdout: 'pipe' });
+      return started(['worker', '--engine', url, ...own], { cwd: dir, env, stderr: 'pipe' });
     });
     for (const { child } of workers) all.add(child);
     await Promise.all(workers.map(serves));
@@ -248,11 +248,11 @@ async function startEngine(folder) {
 }
 
 /** Starts `wf`. `ended`: resolves to its exit code; its errors are printed. */
-function started(args, { cwd, env, stdout = 'ignore', stderr = 'inherit' }) {
+function started(args, { cwd, env, stderr = 'inherit' }) {
   const child = spawn(process.execPath, [launcher, ...args], {
     cwd,
     env: { ...process.env, ...env },
-    stdio: ['ignore', stdout, stderr],
+    stdio: ['ignore', 'ignore', stderr],
   });
   return { child, ended: once(child, 'exit').then(([code]) => code) };
 }
@@ -287,9 +287,9 @@ async function timed(work) {
 function serves({ child, ended }) {
   const said = new Promise((resolve) => {
     let text = '';
-    child.stdout.setEncoding('utf8').on('data', (more) => {
+    child.stderr.setEncoding('utf8').on('data', (more) => {
       text += more;
-      if (text.includes('serves')) resolve();
+      if (text.includes(' serves ')) resolve();
     });
   });
   const failed = ended.then((code) => {

@@ -19,7 +19,7 @@ import { failedAs, WfError } from '#system/errors.ts';
 import { writePiece } from '#system/file-pieces.ts';
 import { type AppOptions, hostOptions, runNotifier } from './app.ts';
 import { createPast, hasFailedBefore } from './history-app.ts';
-import { packageRoot } from './package-root.ts';
+import { ownRelease, packageRoot } from './package-root.ts';
 import { engineSettings, lostAfterMs } from './remote-app.ts';
 import { logStoreDirectory, queueSizes } from './run-store.ts';
 import { knownWorkflowTools } from './subworkflows.ts';
@@ -52,6 +52,7 @@ export async function openEngineHost(
     ),
     settings: engineSettings(config, url),
     lostAfterMs: lostAfterMs(config),
+    release: ownRelease(),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
     pools: config.settings.read('pools').value,
@@ -78,7 +79,8 @@ export async function openFitCheck(config: Config): Promise<FitCheck> {
 export async function checkEngine(config: Config, version: string): Promise<readonly Check[]> {
   const { inspectEngine } = await import('#engine/temporal/client/inspect-engine.ts');
   const url = config.settings.read('engine').value;
-  const ofEngine = inspectEngine(engineSettings(config, url), version);
+  const { value: logs } = config.settings.read('engineLogs');
+  const ofEngine = inspectEngine(engineSettings(config, url), { version, logs });
   return [...(await ofEngine), await checkLogStore(config)];
 }
 

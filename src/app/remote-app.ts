@@ -6,6 +6,7 @@ import { checkRunId } from '#store/files/run-directory.ts';
 import { systemClock } from '#system/clock.ts';
 import { engineAddress } from '#system/engine-address.ts';
 import { WfError } from '#system/errors.ts';
+import { ownRelease } from './package-root.ts';
 import { fileStore, logStoreDirectory, queueSizes } from './run-store.ts';
 import { type FailedBefore, knownWorkflowTools } from './subworkflows.ts';
 
@@ -32,6 +33,7 @@ export async function openRemoteEngine(
     clock: systemClock,
     processEnv: config.processEnv,
     lostAfterMs: lostAfterMs(config),
+    release: ownRelease(),
     logStore: logStoreDirectory(config),
     queueSize: queueSizes(config),
     pools: config.settings.read('pools').value,

@@ -14,8 +14,19 @@ import type { GivenAnswer, NoticeStatus, OuterLock, RunRequest } from '../engine
 /** Rises when `transition` decides differently, since a run is replayed by the code that began it. */
 export const CORE = 1;
 
-/** The type of the workflow of a run. */
-export const RUN_TYPE = `wf.run.${CORE}`;
+/**
+ * Earlier values of `CORE` whose code this release carries too, as files in `workflow/earlier/`: the runs that they began
+ * continue with it. The last one, once there is one.
+ */
+export const EARLIER_CORES: readonly number[] = [];
+
+/** The type of the workflow of a run, by its core. */
+export function runType(core: number): string {
+  return `wf.run.${core}`;
+}
+
+/** The type of the workflow of a new run. */
+export const RUN_TYPE = runType(CORE);
 
 /** The type of the workflow of a queue of runs. It rises when the decisions of `RunQueue` change. */
 export const QUEUE_TYPE = 'wf.queue.1';
@@ -86,6 +97,8 @@ export const NAMES = {
 export type EngineRun = {
   readonly request: RunRequest;
   readonly engine: string;
+  /** The release of `wf` that started the run: workers that lack its code name it. */
+  readonly release?: string;
   readonly at: number;
   /** How long a worker may be silent before its attempts are lost, in milliseconds. */
   readonly lostAfterMs: number;

@@ -5,11 +5,16 @@ import type { EngineAccess } from './connection.ts';
 import { timeOf } from './history.ts';
 import { CORE, DEFAULT_QUEUE, ownQueue, SHORT_QUEUE } from './protocol.ts';
 
-/** What a worker says of itself with each poll. `key`: `keyId` of its key. */
+/**
+ * What a worker says of itself with each poll. `earlierCores`: further cores whose runs it can execute, absent: none; `key`:
+ * `keyId` of its key; `logs`: the address of its log store, absent: it has none.
+ */
 export type WorkerIdentity = {
   readonly name: string;
   readonly version: string;
   readonly core: number;
+  readonly earlierCores?: readonly number[];
+  readonly logs?: string;
   readonly key: string | null;
   /** Absent: it serves only what needs no labels. */
   readonly offer?: WorkerOffer;
@@ -46,23 +51,27 @@ const LIMIT_MS = 10_000;
 
 /**
  * The identity of a worker as Temporal shows it: `name (wf 0.1.0, core 1, key 1a2b3c4d)`; with labels `name (wf 0.1.0, core 1,
- * 4 slots, labels gpu=true,os=linux, serves arch=arm64 region=eu)`.
+ * 4 slots, labels gpu=true,os=linux, serves arch=arm64 region=eu)`; with an earlier core and a log store `name (wf 0.2.0,
+ * core 2+1, logs file:/shared/logs)`.
  */
-export function identityText({ name, version, core, key, offer }: WorkerIdentity): string {
+export function identityText({ name, version, core, earlierCores = [], key, offer, logs }: WorkerIdentity): string {
   const more = [
     ...(key === null ? [] : [`key ${key}`]),
     ...(offer === undefined ? [] : [`${offer.slots} slots`]),
     ...(offer === undefined || labelsText(offer.labels) === '' ? [] : [`labels ${labelsText(offer.labels)}`]),
     ...(offer === undefined || offer.serves.length === 0 ? [] : [`serves ${offer.serves.map(labelsText).join(' ')}`]),
+    ...(logs === undefined ? [] : [`logs ${logs}`]),
   ];
-  return `${name} (${[`wf ${version}`, `core ${core}`, ...more].join(', ')})`;
+  return `${name} (${[`wf ${version}`, `core ${[core, ...earlierCores].join('+')}`, ...more].join(', ')})`;
 }
 
 /** Reads `identityText`; null for a worker of another program. */
 export function readIdentity(text: string): WorkerIdentity | null {
-  const [, name, version, core, key = null, slots, labels, serves] = IDENTITY.exec(text) ?? [];
-  if (name === undefined || version === undefined) return null;
-  const own = { name, version, core: Number(core), key };
+  const [, name, version, cores, key = null, slots, labels, serves, logs] = IDENTITY.exec(text) ?? [];
+  if (name === undefined || version === undefined || cores === undefined) return null;
+  const [core = 0, ...earlierCores] = cores.split('+').map(Number);
+  const more = { ...(earlierCores.length === 0 ? {} : { earlierCores }), ...(logs === undefined ? {} : { logs }) };
+  const own = { name, version, core, key, ...more };
   if (slots === undefined) return own;
   const read = (one: string | undefined) => {
     const found = one === undefined ? { labels: {} } : readLabels(one);
@@ -73,7 +82,12 @@ export function readIdentity(text: string): WorkerIdentity | null {
 }
 
 const IDENTITY =
-  /^(.+) \(wf ([^\s,]+), core (\d+)(?:, key ([0-9a-f]+))?(?:, (\d+) slots(?:, labels (\S+?))?(?:, serves (.+))?)?\)$/;
+  /^(.+) \(wf ([^\s,]+), core (\d+(?:\+\d+)*)(?:, key ([0-9a-f]+))?(?:, (\d+) slots(?:, labels (\S+?))?(?:, serves (.+?))?)?(?:, logs (.+))?\)$/;
+
+/** Whether a worker can execute runs of a core. */
+export function executes({ core, earlierCores = [] }: WorkerIdentity, wanted: number): boolean {
+  return core === wanted || earlierCores.includes(wanted);
+}
 
 /** The combinations of labels that a worker serves besides none, each as `labelsText`. */
 export function servedLabels(labels: Labels, serves: readonly Labels[]): readonly string[] {
@@ -156,16 +170,16 @@ export async function workerReports(
  */
 export function refuseForeign(workers: readonly WorkerIdentity[], key: string | null): void {
   const ofKey = workers.filter((worker) => worker.key === key);
-  if (workers.length === 0 || ofKey.some(({ core }) => core === CORE)) return;
+  if (workers.length === 0 || ofKey.some((worker) => executes(worker, CORE))) return;
   const names = (ofKey.length === 0 ? workers : ofKey).map(({ name, version }) => `"${name}" (wf ${version})`);
   if (ofKey.length === 0) throw new WfError('conflict', foreignKey(names, key), { help: KEY_HELP });
   throw new WfError('conflict', `no worker of the engine executes runs of this version of wf: ${names.join(', ')}`, {
-    help: 'use the same release of wf for workers and callers',
+    help: `use the same release of wf for workers and callers: this command starts runs of core ${CORE}`,
   });
 }
 
 /** How to end a problem of keys. */
-const KEY_HELP = 'workers and callers of an engine need the same engineKeyFile';
+export const KEY_HELP = 'workers and callers of an engine need the same engineKeyFile';
 
 function foreignKey(names: readonly string[], key: string | null): string {
   const theirs =

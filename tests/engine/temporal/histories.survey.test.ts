@@ -15,7 +15,7 @@ import { temporal } from '@temporalio/proto';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectClient, packages } from '#engine/temporal/connection.ts';
 import { payloadCodec } from '#engine/temporal/payloads.ts';
-import { RUN_TYPE } from '#engine/temporal/protocol.ts';
+import { CORE, EARLIER_CORES, RUN_TYPE, runType } from '#engine/temporal/protocol.ts';
 import { describeWith } from '../../support/require.ts';
 import { hasTemporal, startTemporal } from '../../support/temporal.ts';
 import { wf } from '../../support/wf.ts';
@@ -62,6 +62,36 @@ steps:
   - {name: test, command: echo tested, depends: api, parallel: {items: [one, two], maxConcurrent: 1}}
   - {name: stays, service: {}, command: sleep 60, depends: test}
 `,
+  'locks-of-a-run-and-a-step': `
+locks: deploy
+steps:
+  - {name: first, locks: [{name: table, mode: read}, pool], command: "true"}
+  - {name: second, locks: deploy, command: "true", depends: first}
+  - {name: child, run: inner, depends: second}
+---
+name: inner
+queue: db
+locks: deploy
+steps: [{name: a, locks: table, command: "true"}]
+`,
+  'notices-that-fail': `
+notify: [{to: webhook, url: "http://127.0.0.1:1/", on: [failure, late], timeoutSec: 1}]
+steps:
+  - {name: slow, command: sleep 2, late: 1s, continueOn: {failure: true}}
+  - {name: bad, command: exit 3, depends: slow, retryPolicy: {limit: 1, intervalSec: 0.1}}
+`,
+  'a-step-and-a-run-that-are-stopped-in-time': `
+timeoutSec: 4
+type: graph
+steps:
+  - {name: gate, command: "true", approval: {prompt: Go?}}
+  - {name: child, run: slow}
+---
+name: slow
+queue: slow
+steps: [{name: sleeps, command: sleep 60}]
+handlerOn: {cancel: {command: echo cleaned}}
+`,
   'child-runs': `
 steps:
   - {name: each, run: child, params: N=$ITEM, parallel: {items: [one, two], maxConcurrent: 1}}
@@ -80,7 +110,18 @@ steps: [{name: sleeps, command: sleep 60}]
 const missing = Object.keys(texts).filter((name) => !existsSync(join(folder, `${name}.pb`)));
 
 /** What scripts/temporal.mjs exports. */
-type BuildScript = { readonly temporalFile: (root: string, outDir: string) => Promise<{ readonly contents: Buffer }> };
+type BuildScript = {
+  readonly temporalFile: (root: string, outDir: string) => Promise<{ readonly contents: Buffer }>;
+  readonly keepCore: (root: string) => Promise<string>;
+};
+
+/** Where the code of earlier cores is kept. */
+const earlier = 'src/engine/temporal/workflow/earlier';
+
+it('each earlier core has its code', () => {
+  const files = existsSync(join(root, earlier)) ? readdirSync(join(root, earlier)) : [];
+  expect(files.sort()).toEqual(EARLIER_CORES.map((core) => `${runType(core)}.cjs`).sort());
+});
 
 describeWith('temporal', hasTemporal, 'recorded histories', () => {
   it.runIf(process.env['WF_UPDATE_GOLDENS'] === '1' && missing.length > 0)('are recorded', { timeout: 120_000 }, () =>
@@ -93,7 +134,9 @@ describeWith('temporal', hasTemporal, 'recorded histories', () => {
     'result-after-an-answered-query',
   ])('%s is replayed', (name) => replay(name, join(root, 'dist/temporal-workflow.js')));
 
-  it('a change of the decisions fails', { timeout: 120_000 }, async () => {
+  it('a change of the decisions fails, and is replayed by the code of the core before it', {
+    timeout: 180_000,
+  }, async () => {
     const changed = temporary();
     for (const name of ['src', 'package.json', 'tsconfig.json']) {
       cpSync(join(root, name), join(changed, name), { recursive: true });
@@ -105,11 +148,29 @@ describeWith('temporal', hasTemporal, 'recorded histories', () => {
     expect(planted).not.toBe(text);
     writeFileSync(policies, planted);
     const script: BuildScript = await import(join(root, 'scripts/temporal.mjs'));
-    const { contents } = await script.temporalFile(changed, changed);
-    const file = join(changed, 'workflow.js');
-    writeFileSync(file, contents);
+    const built = async () => {
+      const { contents } = await script.temporalFile(changed, changed);
+      const file = join(changed, 'workflow.js');
+      writeFileSync(file, contents);
+      return file;
+    };
+    const file = await built();
     await expect(replay('graph-with-retries-and-items', file)).rejects.toThrow(/[Nn]ondeterminism/);
     await replay('failure-with-handlers', file);
+
+    writeFileSync(policies, text);
+    expect(await script.keepCore(changed)).toBe(join(changed, earlier, `${RUN_TYPE}.cjs`));
+    writeFileSync(policies, planted);
+    const protocol = join(changed, 'src/engine/temporal/protocol.ts');
+    const next = CORE + 1;
+    const raised = readFileSync(protocol, 'utf8').replace(
+      `export const CORE = ${CORE};`,
+      `export const CORE = ${next};`,
+    );
+    writeFileSync(protocol, raised);
+    const both = await built();
+    expect(readFileSync(both, 'utf8')).toContain(`wf.run.${CORE}`);
+    for (const name of Object.keys(texts)) await replay(name, both);
   });
 });
 

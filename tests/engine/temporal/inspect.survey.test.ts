@@ -70,6 +70,7 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
       ['retention', false],
       ['clock', true],
       ['workers', true],
+      ['worker one', true],
       ['decisions', true],
       ['engine key', true],
       ['log store', true],
@@ -79,6 +80,7 @@ describeWith('temporal', hasTemporal, 'wf workers and wf doctor', () => {
       help: 'temporal operator namespace update --namespace default --retention 72h',
     });
     expect(checks[4]?.detail).toBe('the queue "wf" is served by one');
+    expect(checks[5]).toMatchObject({ version: '0.1.0', detail: 'serves the queue "wf", no log store' });
   });
 
   it('name the runs that workers cannot continue', { timeout: 60_000 }, async () => {

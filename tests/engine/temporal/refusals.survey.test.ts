@@ -98,8 +98,9 @@ describeWith('temporal', hasTemporal, 'workers and callers that do not fit', () 
     const access = await connect();
     const { Client } = await packages.client();
     const client = new Client({ connection: access.connection });
-    const handle = await client.workflow.start('wf.run.99', { workflowId: 'newer', taskQueue: DEFAULT_QUEUE });
-    await one.until('this worker executes "wf.run.1", not "wf.run.99": it needs the release of wf that started it');
+    const args = [{ release: '9.0.0' }];
+    const handle = await client.workflow.start('wf.run.99', { workflowId: 'newer', taskQueue: DEFAULT_QUEUE, args });
+    await one.until('executes "wf.run.1", not "wf.run.99": the run needs a worker of wf 9.0.0, which started it');
     expect((await handle.describe()).status.name).toBe('RUNNING');
     await handle.terminate();
     await access.connection.close();

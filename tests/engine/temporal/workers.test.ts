@@ -15,11 +15,15 @@ const keyed = { ...worker, name: 'two', key: '1a2b3c4d' };
 
 const labelled = { ...worker, offer: { slots: 4, labels: { gpu: 'true', os: 'linux' }, serves: [] } };
 const others = { ...keyed, offer: { slots: 1, labels: {}, serves: [{ arch: 'arm64', os: 'linux' }, { zone: 'a/b' }] } };
+const later = { ...worker, core: CORE + 1, earlierCores: [CORE], version: '9.0.0', logs: 'https://ops.example/x, y' };
 const both = { ...keyed, offer: { ...labelled.offer, serves: [{ zone: 'eu' }] } };
 
-it.each([worker, keyed, labelled, others, both])('an identity is read as it was written', (identity) => {
-  expect(readIdentity(identityText(identity))).toEqual(identity);
-});
+it.each([worker, keyed, labelled, others, both, later, { ...both, logs: 'file:/shared/logs' }])(
+  'an identity is read as it was written',
+  (identity) => {
+    expect(readIdentity(identityText(identity))).toEqual(identity);
+  },
+);
 
 it.each(['12@host', 'one', '', '(wf 1, core 1)'])('"%s" is no worker of wf', (text) => {
   expect(readIdentity(text)).toBeNull();
@@ -29,6 +33,7 @@ it.each([
   ['no worker', [], null],
   ['a worker of the same key', [worker], null],
   ['another one beside it', [keyed, worker], null],
+  ['a later worker that has its core', [later], null],
   ['the key of both', [keyed], '1a2b3c4d'],
 ])('a run starts with %s', (_, workers, key) => {
   expect(() => refuseForeign(workers, key)).not.toThrow();

@@ -4,8 +4,16 @@ import type { Connection } from '@temporalio/client';
 import { WfError } from '#system/errors.ts';
 import { type EngineAccess, type EngineSettings, using } from '../connection.ts';
 import { timeOf } from '../history.ts';
-import { DEFAULT_QUEUE } from '../protocol.ts';
-import { refuseForeign, servingWorkers, type WorkerReport, workerReports } from '../workers.ts';
+import { CORE, DEFAULT_QUEUE } from '../protocol.ts';
+import {
+  executes,
+  KEY_HELP,
+  refuseForeign,
+  servingWorkers,
+  type WorkerIdentity,
+  type WorkerReport,
+  workerReports,
+} from '../workers.ts';
 
 export { createFitCheck, type FitCheck } from './engine-fit.ts';
 export type { WorkerReport };
@@ -33,10 +41,13 @@ export function listWorkers(settings: EngineSettings): Promise<readonly WorkerRe
   return using(settings, workerReports);
 }
 
+/** This program: its version, and the log store of its settings; null: none. */
+type Own = { readonly version: string; readonly logs: string | null };
+
 /** Checks whether an engine can carry out runs; an engine that cannot be reached is the one check that fails. */
-export async function inspectEngine(settings: EngineSettings, version: string): Promise<readonly EngineCheck[]> {
+export async function inspectEngine(settings: EngineSettings, own: Own): Promise<readonly EngineCheck[]> {
   try {
-    return await using(settings, (access) => inspect(access, settings, version));
+    return await using(settings, (access) => inspect(access, settings, own));
   } catch (error) {
     if (!(error instanceof WfError)) throw error;
     return [failed('engine', error.message, error.help ?? 'check the address')];
@@ -46,7 +57,7 @@ export async function inspectEngine(settings: EngineSettings, version: string): 
 async function inspect(
   access: EngineAccess<Connection>,
   { url }: EngineSettings,
-  version: string,
+  own: Own,
 ): Promise<readonly EngineCheck[]> {
   const { connection, namespace, keyId } = access;
   const { workflowService } = connection;
@@ -59,7 +70,7 @@ async function inspect(
     passed('namespace', namespace),
     checkRetention(retentionS, namespace),
     checkClock(await clockOffset(access)),
-    ...(await checkWorkers(access, url, version)),
+    ...(await checkWorkers(access, url, own)),
     ...(await checkDecisions(access)),
     passed('engine key', keyId === null ? 'none: the engine can read all data of runs' : `its id is ${keyId}`),
   ];
@@ -120,13 +131,9 @@ async function clockOffset({ connection, namespace }: EngineAccess<Connection>):
   }
 }
 
-async function checkWorkers(
-  access: EngineAccess<Connection>,
-  url: string,
-  version: string,
-): Promise<readonly EngineCheck[]> {
-  const workers = await servingWorkers(access);
-  const names = workers.map(({ name, version: own }) => (own === version ? name : `${name} (wf ${own})`)).sort();
+async function checkWorkers(access: EngineAccess<Connection>, url: string, own: Own): Promise<readonly EngineCheck[]> {
+  const workers = [...(await servingWorkers(access))].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const names = workers.map(({ name, version }) => (version === own.version ? name : `${name} (wf ${version})`));
   if (workers.length === 0) return [failed('workers', noWorkers(url), `start one: wf worker --engine ${url}`)];
   try {
     refuseForeign(workers, access.keyId);
@@ -134,7 +141,25 @@ async function checkWorkers(
     if (!(error instanceof WfError)) throw error;
     return [failed('workers', error.message, error.help ?? '')];
   }
-  return [passed('workers', `the queue "${DEFAULT_QUEUE}" is served by ${names.join(', ')}`)];
+  const all = passed('workers', `the queue "${DEFAULT_QUEUE}" is served by ${names.join(', ')}`);
+  return [all, ...workers.map((worker) => checkWorker(worker, access.keyId, own))];
+}
+
+/** Checks whether a worker can execute the runs of this program, and stores logs where it reads them. */
+function checkWorker(worker: WorkerIdentity, key: string | null, { version, logs }: Own): EngineCheck {
+  const name = `worker ${worker.name}`;
+  const stores = worker.logs === undefined ? 'no log store' : `log store ${worker.logs}`;
+  const detail = `serves the queue "${DEFAULT_QUEUE}", ${stores}`;
+  const problem = (text: string, help: string): EngineCheck => ({
+    ...failed(name, text, help),
+    version: worker.version,
+  });
+  if (worker.key !== key) return problem('it has another key: it cannot read runs of this command', KEY_HELP);
+  if (!executes(worker, CORE))
+    return problem(`it executes no runs of wf ${version}: it has other decisions`, `install wf ${version} there`);
+  if (logs !== null && worker.logs !== logs)
+    return problem(`${detail}: this command reads logs from ${logs}`, `start it with --engine-logs ${logs}`);
+  return passed(name, detail, worker.version);
 }
 
 /** The runs whose decisions fail again and again. */

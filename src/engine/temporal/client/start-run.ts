@@ -7,6 +7,8 @@ import { type EngineLocks, type EngineRun, RUN_TYPE, type RunQueueRef, runOption
 
 /** What a run of the engine needs besides its request. `queueSize`: the most runs of a queue at once, by its name. */
 export type EngineRunParts = Pick<EngineRun, 'engine' | 'at' | 'lostAfterMs'> & {
+  /** The version of this program. */
+  readonly release: string;
   readonly keyId: string | null;
   readonly queueSize: (name: string) => number;
   /** The setting `pools`. */
@@ -16,7 +18,7 @@ export type EngineRunParts = Pick<EngineRun, 'engine' | 'at' | 'lostAfterMs'> & 
 /** The argument of the workflow of a run. */
 export function engineRun(
   request: RunRequest,
-  { keyId, queueSize, pools, engine, at, lostAfterMs }: EngineRunParts,
+  { keyId, queueSize, pools, engine, release, at, lostAfterMs }: EngineRunParts,
 ): EngineRun {
   const { name, queue, maxConcurrent } = request.workflow;
   // Workers with another key cannot read the messages of a queue.
@@ -34,6 +36,7 @@ export function engineRun(
   return {
     request,
     engine,
+    release,
     at,
     lostAfterMs,
     ...(hasLocks(request) ? { locks: { prefix: idOf('lock', ''), pools } } : {}),

@@ -14,6 +14,7 @@ import { type EngineRunParts, engineRun, readStartedRun, startRun } from './star
 export type TemporalEngineTools = CopyTools & {
   readonly control: Pick<RunControl, 'readStop' | 'requestStop'>;
   readonly lostAfterMs: number;
+  readonly release: string;
   readonly known: KnownWorkflowTools;
   /** See `EngineRunParts`. */
   readonly queueSize: (name: string) => number;

@@ -22,6 +22,7 @@ export type TemporalHostOptions = Pick<LocalEngineOptions, 'store' | 'clock' | '
   readonly known: KnownWorkflowTools;
   readonly settings: EngineSettings;
   readonly lostAfterMs: number;
+  readonly release: string;
   /** See `createRunFiles`. */
   readonly logStore: string | null;
   /** See `EngineRunParts`. */

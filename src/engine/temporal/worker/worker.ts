@@ -1,4 +1,5 @@
 import type { Worker, WorkerOptions } from '@temporalio/worker';
+import { given } from '#core/data/collections.ts';
 import type { Labels } from '#core/selectors.ts';
 import { messageOf } from '#system/errors.ts';
 import { connectWorker, type EngineSettings, packages } from '../connection.ts';
@@ -7,6 +8,7 @@ import {
   type CleanUpOrder,
   CORE,
   DEFAULT_QUEUE,
+  EARLIER_CORES,
   type LockNamesOrder,
   labelsQueue,
   NAMES,
@@ -16,7 +18,7 @@ import {
   SHORT_QUEUE,
   stepsQueue,
 } from '../protocol.ts';
-import { identityText, servedLabels, servingWorkers, type WorkerIdentity } from '../workers.ts';
+import { executes, identityText, servedLabels, servingWorkers, type WorkerIdentity } from '../workers.ts';
 import { GuardReports, type GuardStreams } from './guard.ts';
 import { LogShipper, type LogTarget } from './log-shipper.ts';
 import { queueCalls } from './queue-calls.ts';
@@ -123,7 +125,15 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
   Runtime.install({ logger, shutdownSignals: [], workerHeartbeatInterval: WORKER_HEARTBEAT });
   const access = await connectWorker(settings);
   const queues = servedLabels(labels, serves);
-  const identity = { name, version, core: CORE, key: access.keyId };
+  const earlier = EARLIER_CORES.length === 0 ? {} : { earlierCores: EARLIER_CORES };
+  const identity = {
+    name,
+    version,
+    core: CORE,
+    ...earlier,
+    key: access.keyId,
+    ...given({ logs: parts.logTarget?.url }),
+  };
   const offer = queues.length === 0 ? {} : { offer: { slots, labels, serves } };
   await reportForeign(access, identity, report);
   const runs = new WorkerRuns(access, parts);
@@ -187,9 +197,11 @@ async function serve(parts: Equipped): Promise<EngineWorker> {
 
 /** Reports workers with which this one cannot share runs. */
 async function reportForeign(access: Access, own: WorkerIdentity, report: (message: string) => void): Promise<void> {
-  for (const { name, key, core, version } of await servingWorkers(access).catch(() => [])) {
+  for (const worker of await servingWorkers(access).catch(() => [])) {
+    const { name, key, core, version } = worker;
     if (key !== own.key) report(`the worker "${name}" has another key: each run needs workers with its key`);
-    else if (core !== own.core) report(`the worker "${name}" has wf ${version}: each run needs workers of its version`);
+    else if (!executes(worker, own.core) || !executes(own, core))
+      report(`the worker "${name}" has wf ${version}: each run needs workers of its version`);
   }
 }
 

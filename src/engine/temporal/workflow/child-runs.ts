@@ -4,6 +4,7 @@ import {
   type ChildWorkflowHandle,
   startChild,
 } from '@temporalio/workflow';
+import { given } from '#core/data/collections.ts';
 import type { Step } from '#core/workflow.ts';
 import type { SubworkflowResult } from '#executors/executor.ts';
 import { RunningAttempts } from '../../attempt/running-attempts.ts';
@@ -104,13 +105,14 @@ export class ChildRuns {
     earlier: Parameters<typeof childRequest>[2]['earlier'],
     outerLocks: readonly OuterLock[],
   ): EngineRun {
-    const { request, engine, lostAfterMs, locks, childQueues = [] } = this.#host.run;
+    const { request, engine, release, lostAfterMs, locks, childQueues = [] } = this.#host.run;
     const own = childRequest(request, knownWorkflow(request, run), { runId, params, earlier });
     const worker = this.#host.worker();
     const queues = childQueues.filter(({ name }) => name === own.workflow.queue && own.queues?.includes(name) !== true);
     return {
       request: outerLocks.length === 0 ? own : { ...own, outerLocks },
       engine,
+      ...given({ release }),
       at: clock.now(),
       lostAfterMs,
       ...(queues.length === 0 ? {} : { queues }),

@@ -10,12 +10,15 @@ import {
   type AnswerOrder,
   type AttemptProgress,
   type CarriedRun,
+  CORE,
+  EARLIER_CORES,
   type EngineEvents,
   type EngineResult,
   type EngineRun,
   NAMES,
   type QueuedNotice,
   RUN_TYPE,
+  runType,
   type StopOrder,
 } from '../protocol.ts';
 import { TemporalRun } from './temporal-run.ts';
@@ -56,12 +59,13 @@ async function runWorkflow(run: EngineRun, carried?: CarriedRun): Promise<Engine
 /** By its type, `RUN_TYPE`. */
 export { runWorkflow as 'wf.run.1' };
 
-/** A run of another version waits for a worker that has its code: the message is in its history. */
-async function unknownRun(): Promise<never> {
+/** A run of another core waits for a worker that has its code: the message is in its history. */
+async function unknownRun(run?: Partial<EngineRun>): Promise<never> {
   const { workflowType } = workflowInfo();
-  throw new Error(
-    `this worker executes "${RUN_TYPE}", not "${workflowType}": it needs the release of wf that started it`,
-  );
+  const own = [CORE, ...EARLIER_CORES].map((core) => `"${runType(core)}"`).join(' and ');
+  const release =
+    run?.release === undefined ? 'the release of wf that started it' : `wf ${run.release}, which started it`;
+  throw new Error(`this worker executes ${own}, not "${workflowType}": the run needs a worker of ${release}`);
 }
 
 /** By every other type. */
