@@ -24,10 +24,10 @@ export async function temporalFile(root, outDir) {
 }
 
 /**
- * Keeps the code that decides about runs now, in a file in `earlier/`, before `CORE` rises: `node scripts/temporal.mjs keep`.
- * Returns its path.
+ * Keeps the code that decides about runs now, in a file in `earlier/`, before `CORE` rises:
+ * `node scripts/temporal.mjs keep [ROOT]`. Returns its path.
  */
-export async function keepCore(root) {
+async function keepCore(root) {
   const [, core] = /export const CORE = (\d+);/.exec(
     readFileSync(join(root, 'src/engine/temporal/protocol.ts'), 'utf8'),
   );
@@ -91,5 +91,5 @@ function withEarlier(root, folder, ownPath) {
 }
 
 if (process.argv[1] === import.meta.filename && process.argv[2] === 'keep') {
-  console.log(await keepCore(join(import.meta.dirname, '..')));
+  console.log(await keepCore(process.argv[3] ?? join(import.meta.dirname, '..')));
 }

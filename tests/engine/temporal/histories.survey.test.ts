@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -66,11 +67,10 @@ steps:
 locks: deploy
 steps:
   - {name: first, locks: [{name: table, mode: read}, pool], command: "true"}
-  - {name: second, locks: deploy, command: "true", depends: first}
+  - {name: second, locks: second, command: "true", depends: first}
   - {name: child, run: inner, depends: second}
 ---
 name: inner
-queue: db
 locks: deploy
 steps: [{name: a, locks: table, command: "true"}]
 `,
@@ -88,7 +88,6 @@ steps:
   - {name: child, run: slow}
 ---
 name: slow
-queue: slow
 steps: [{name: sleeps, command: sleep 60}]
 handlerOn: {cancel: {command: echo cleaned}}
 `,
@@ -112,7 +111,6 @@ const missing = Object.keys(texts).filter((name) => !existsSync(join(folder, `${
 /** What scripts/temporal.mjs exports. */
 type BuildScript = {
   readonly temporalFile: (root: string, outDir: string) => Promise<{ readonly contents: Buffer }>;
-  readonly keepCore: (root: string) => Promise<string>;
 };
 
 /** Where the code of earlier cores is kept. */
@@ -159,7 +157,10 @@ describeWith('temporal', hasTemporal, 'recorded histories', () => {
     await replay('failure-with-handlers', file);
 
     writeFileSync(policies, text);
-    expect(await script.keepCore(changed)).toBe(join(changed, earlier, `${RUN_TYPE}.cjs`));
+    const kept = execFileSync(process.execPath, [join(root, 'scripts/temporal.mjs'), 'keep', changed], {
+      encoding: 'utf8',
+    });
+    expect(kept).toBe(`${join(changed, earlier, RUN_TYPE)}.cjs\n`);
     writeFileSync(policies, planted);
     const protocol = join(changed, 'src/engine/temporal/protocol.ts');
     const next = CORE + 1;
