@@ -176,8 +176,9 @@ describeWith('temporal', hasTemporal, 'wf dry and wf validate with an engine', (
         [
           false,
           [
-            ['error', 'engine-refusal', 5],
+            ['error', 'engine-refusal', null],
             ['error', 'engine-refusal', 6],
+            ['error', 'engine-refusal', 7],
             ['error', 'engine-refusal', null],
           ],
         ],

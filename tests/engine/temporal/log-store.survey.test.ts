@@ -95,8 +95,12 @@ describeWith('temporal', hasTemporal, 'the log store of the workers of an engine
   }
 
   /** A worker of a test, which ends with it. */
-  async function worker(name: string, options: Readonly<Record<string, string>>): Promise<StartedWorker> {
-    const found = await server.worker(name, { env: options });
+  async function worker(
+    name: string,
+    options: Readonly<Record<string, string>>,
+    args: readonly string[] = [],
+  ): Promise<StartedWorker> {
+    const found = await server.worker(name, { env: options, args });
     onTestFinished(async () => {
       // A worker that was killed stays listed, and the next order may go to it.
       found.kill('SIGTERM');
@@ -138,7 +142,7 @@ describeWith('temporal', hasTemporal, 'the log store of the workers of an engine
   it('keeps artifacts, for steps on other machines, retries and readers', { timeout: 90_000 }, async () => {
     const shared = mkdtempSync(join(directory, 'shared-'));
     const env = { WF_ENGINE_LOGS: `file:${shared}` };
-    for (const at of ['a', 'b']) await server.worker(`keeps-${at}`, { env, args: ['--labels', `at=${at}`] });
+    for (const at of ['a', 'b']) await worker(`keeps-${at}`, env, ['--labels', `at=${at}`]);
     const { call, open } = place(keeping, env);
     const failed = await call('run', 'work.yaml', '--engine', server.url, '--reporter', 'plain');
     const printed = (text: string) =>
@@ -167,7 +171,7 @@ describeWith('temporal', hasTemporal, 'the log store of the workers of an engine
   it('is needed for artifacts, by the caller and by the worker', async () => {
     const shared = mkdtempSync(join(directory, 'shared-'));
     const text = 'steps: [{name: build, script: "echo 1 > a.txt", artifacts: a.txt, workerSelector: {at: bare}}]\n';
-    await server.worker('bare', { args: ['--labels', 'at=bare'] });
+    await worker('bare', {}, ['--labels', 'at=bare']);
     const bare = await place(text).call('run', 'work.yaml', '--engine', server.url);
     expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('"artifacts" of step "build"')]);
     const { call } = place(text, { WF_ENGINE_LOGS: `file:${shared}` });
