@@ -212,6 +212,6 @@ describe('the backfills of a daemon', () => {
     await settled();
     expect([view.counts.left, started, stored()]).toEqual([5, [], '']);
     await expect(backfills.find(view.id)).rejects.toMatchObject({ code: 'not-found' });
-    await expect(backfills.plan(etl, { ...request, to: '2026-10-01' })).rejects.toThrow('"from" is not before "to"');
+    await expect(backfills.plan(etl, { ...request, to: '2026-10-01' })).rejects.toThrow('"from" must be before "to"');
   });
 });

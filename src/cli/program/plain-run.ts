@@ -12,5 +12,5 @@ export function plainRun(words: readonly string[]): RunOptions | null {
   const own = separator === -1 ? words : words.slice(0, separator);
   if (own.length < 2 || own.some((word) => word.startsWith('-') || word === '')) return null;
   const params = separator === -1 ? rest : [...own.slice(2), ...words.slice(separator + 1)];
-  return { input: true, ...operands(name, params, words), name };
+  return { input: true, cache: true, ...operands(name, params, words), name };
 }

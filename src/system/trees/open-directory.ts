@@ -58,11 +58,10 @@ export class OpenDirectory {
     this.#usesDescriptors = opened.usesDescriptors;
   }
 
-  /** The entries in the order of their names. Throws system errors. */
+  /** The entries in the order of their names; none if the directory is gone. Throws other system errors. */
   entries(): readonly Entry[] {
     const path = this.#usesDescriptors ? `/proc/self/fd/${this.fd}` : this.#path;
-    const entries = readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
-    return entries
+    return entriesIn(path)
       .map((entry): Entry => {
         const name = entry.name.toString();
         const isPlain = Buffer.from(name).equals(entry.name) && !/\p{Cc}/u.test(name);
@@ -156,5 +155,14 @@ export class OpenDirectory {
     const found = lstatSync(join(this.#path, name), { throwIfNoEntry: false });
     const opened = fstatSync(fd);
     return isHere && found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
+  }
+}
+
+function entriesIn(path: string) {
+  try {
+    return readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }

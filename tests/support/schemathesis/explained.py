@@ -23,7 +23,7 @@ REASONS = (
     '"until" has passed',
     # How several fields belong together.
     '"to" is before "from"',
-    '"from" is not before "to"',
+    '"from" must be before "to"',
     "the schedule has no moment between",
     "the schedule has more than",
     "days long, more than",
