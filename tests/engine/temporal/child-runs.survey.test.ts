@@ -177,11 +177,15 @@ steps: [{name: child, run: shows, params: SHOWN=$TOKEN}]
 
   it.each([
     ['a name that the run sets', '{name: child, run: $LATER}', 'which sets "$LATER"'],
-    ['a key that is not supported in a child', '{name: child, run: keeps}', '"container" of workflow "keeps"'],
+    [
+      'a key that is not supported in a child',
+      '{name: child, run: keeps}',
+      '"sources" of step "a" of workflow "keeps"',
+    ],
   ])('are refused before the run starts: %s', async (_, step, message) => {
     const { start, runs } = place({
       'workflow.yaml': `env: [{LATER: "\`echo x\`"}]\nsteps: [${step}]`,
-      'keeps.yaml': 'container: {image: x}\nsteps: [{name: a, command: echo}]',
+      'keeps.yaml': 'steps: [{name: a, command: echo, sources: keeps.yaml}]',
     });
     const { code, stdout } = await start().ended;
     expect({ code, isNamed: stdout.includes(message), runs: await runs() }).toEqual({

@@ -203,14 +203,14 @@ steps:
       `
 steps:
   - name: work
-    script: 'sleep 7 & echo "begin $WF_ATTEMPT $WORKER" >> "${counter}"; wait'
+    script: 'sleep $((WF_ATTEMPT == 1 ? 67 : 0)) & echo "begin $WF_ATTEMPT $WORKER" >> "${counter}"; wait'
     retryPolicy: {limit: 3, intervalSec: 0}
 `,
       ['--lost-after', '20'],
     );
     const frozen = await holderOf(counter);
     frozen.kill('SIGSTOP');
-    await expect.poll(() => processesWith('sleep 7')).toEqual([]);
+    await expect.poll(() => processesWith('sleep 67')).toEqual([]);
     frozen.kill('SIGCONT');
     const { code, stdout } = await started.ended;
     expect({ code, lost: stdout.includes('did not reach the engine') }).toEqual({ code: 0, lost: true });
