@@ -41,7 +41,7 @@ export class OpenDirectory {
     return new OpenDirectory({ fd, path: realpathSync(path), parent: null, usesDescriptors });
   }
 
-  /** The same; null if there is none. */
+  /** Opens a directory as `open` does; null if it does not exist. */
   static openIfThere(path: string): OpenDirectory | null {
     try {
       return OpenDirectory.open(path);

@@ -32,7 +32,7 @@ export class AttemptLogs {
     own.shipper?.enter(own.directory);
   }
 
-  /** The address of the log store; undefined: there is none. */
+  /** The address of the log store; undefined without one. */
   get store(): string | undefined {
     return this.#own.shipper?.url;
   }
