@@ -87,7 +87,7 @@ export type PlannedStep = {
 export type PlannedCache = {
   /** Null: that is known only during a run. */
   readonly hit: boolean | null;
-  /** Why it would run; of a restored step, why its last success does not do. */
+  /** Why it would run; of a restored step, why its last success does not count. */
   readonly reason: readonly StaleReason[];
   /** The number of reasons that are left out; absent: none. */
   readonly more?: number;

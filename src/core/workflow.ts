@@ -259,7 +259,7 @@ export type UpToDateRule = {
 
 /**
  * What a step restores from an earlier success with the same inputs. `key`: a text that is one of these inputs. `paths`: patterns of
- * the files; absent: those of `generates`. `scope`: the successes of the same file of workflows, or of all files of a home.
+ * the files; absent: those of `generates`. `scope`: the successes of the same workflow file, or of all files of a home.
  */
 export type CacheRule = {
   readonly key?: Template;

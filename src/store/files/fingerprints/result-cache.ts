@@ -57,7 +57,7 @@ export function cachePath(runsDir: string): string {
 
 /**
  * The successes of the steps of a workflow file, below the directory `root`, which is created on first use. `maxBytes`: the size of
- * the cache, for all files of workflows.
+ * the cache, for all workflow files.
  */
 export function createResultCache(root: string, file: string, maxBytes: number): ResultCache {
   const pathOf = (slot: CacheSlot) => join(entriesOf(root), `${idOf(slot, file)}.json`);
